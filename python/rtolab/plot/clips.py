@@ -35,6 +35,8 @@ SMOOTHED = 0.5
 """The rasteriser blurs edges by less than this, in pixels of the chart."""
 ROOM = 1.2
 """Fonts can be wider than the one whose widths we know."""
+BELOW = 1 / 3
+"""A text reaches this share of its height below its baseline, at most."""
 
 Element = ElementTree.Element
 
@@ -65,7 +67,7 @@ def simplified(svg: str) -> str:
     boxes = {name: _box(clip) for name, clip in clips.items()}
     for group in _clipped(root):
         box = boxes.get(group.attrib["clip-path"])
-        if box is not None and all([_is_inside(mark, box) for mark in group]):
+        if box is not None and all(_is_inside(mark, box) for mark in group):
             del group.attrib["clip-path"]
     shapes = {
         name: tuple((shape.tag, *shape.items()) for shape in clip) for name, clip in clips.items()
@@ -133,10 +135,8 @@ def _of_line(line: Element, x: float, y: float, stroke: float) -> Box:
     to_x, to_y = float(line.get("x2", 0)), float(line.get("y2", 0))
     across = stroke / 2 + SMOOTHED
     dx, dy = (across if to_y else 0.0), (across if to_x else 0.0)
-    return Box(
-        x + min(0.0, to_x) - dx, y + min(0.0, to_y) - dy, x + max(0.0, to_x) + dx,
-        y + max(0.0, to_y) + dy,
-    )  # fmt: skip
+    xs, ys = (x, x + to_x), (y, y + to_y)
+    return Box(min(xs) - dx, min(ys) - dy, max(xs) + dx, max(ys) + dy)
 
 
 def _of_text(text: Element, x: float, y: float) -> Box | None:
@@ -146,7 +146,7 @@ def _of_text(text: Element, x: float, y: float) -> Box | None:
         return None
     high = ROOM * float(size)
     wide = ROOM * text_width(text.text, float(size), bold=True)
-    return Box(x - wide, y - high, x + wide, y + high)
+    return Box(x - wide, y - high, x + wide, y + BELOW * high)
 
 
 def _of_path(data: str, x: float, y: float, stroke: float) -> Box | None:
