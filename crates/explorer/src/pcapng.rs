@@ -17,9 +17,9 @@ const HEADERS: u32 = 60 + 60;
 /// The dynamic ports of RFC 6335 section 6.
 const CLIENT_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 
-/// The capture at `place` as a pcapng file, with a payload of zeros. Each simulated flow has its own
-/// port. Its initial sequence numbers depend only on the flow and the seed. Packets have comments if
-/// they are retransmissions, lost, delayed or modified.
+/// The capture at `place` as a pcapng file, with a payload of zeros. Each simulated flow has its
+/// own port. Its initial sequence numbers depend only on the flow and the seed. Packets have
+/// comments if they are retransmissions, lost, delayed or modified.
 ///
 /// # Errors
 /// A packet does not fit into the format.
