@@ -27,7 +27,7 @@ pub fn pcapng(recording: &Recording, place: Place) -> Result<Vec<u8>, WriteError
     capture(recording, place, None)
 }
 
-/// As [`pcapng`], but packets are cut after their headers, so that the file is a seventh as long.
+/// As [`pcapng`], but packets are cut after their headers, for a much shorter file.
 ///
 /// # Errors
 /// A packet does not fit into the format.
