@@ -150,12 +150,13 @@ class Outcome:
             Error: there is no such run, or it was not traced.
         """
 
-    def pcapng(self, run: int, place: str) -> bytes:
+    def pcapng(self, run: int, place: str, headers: bool = False) -> bytes:
         """The packets of a traced run, as a capture at one host shows them.
 
         Args:
             run: which run, from 0.
             place: "sender" or "receiver", the hosts that send and receive the data.
+            headers: are packets cut after their headers? Their payload is zeros.
 
         Returns:
             A pcapng file of raw IPv4 packets, its times in nanoseconds.

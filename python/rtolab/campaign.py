@@ -28,6 +28,7 @@ from rtolab.run import find_scenario
 Progress = Callable[[int, int], object]
 
 RECORD = "finished.json"
+COMPRESSION = 6
 ONLY_SHOW = {"cli", "serve", "tables", "report.py"}
 """Folders and files of the package that affect neither numbers nor figures."""
 
@@ -234,9 +235,12 @@ def _clear(folder: Path) -> None:
 
 
 def pack(spec: Mapping[str, Any]) -> str:
-    """A chart, compressed for the report: a trace has thousands of similar points."""
+    """A chart, compressed for the report: a trace has thousands of similar points.
+
+    The strongest compression takes three times as long, for 5 % less.
+    """
     text = json.dumps(spec, separators=(",", ":")).encode()
-    return base64.b64encode(gzip.compress(text, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(text, COMPRESSION, mtime=0)).decode()
 
 
 def key(experiment: Experiment, settings: Settings) -> str:
@@ -275,13 +279,16 @@ def _program() -> str:
 
 
 def _write_data(done: Reproduction, folder: Path, files: Files) -> None:
-    """Writes the document and the tables: `connections` for statistics, all tables for traces."""
+    """Writes the document and the tables: `connections` for statistics, all tables for traces.
+
+    Captures have headers only: with the payload those of one experiment would take 400 MB.
+    """
     result = folder / "result.json"
     write_text(result, json.dumps(document(done), indent=2) + "\n")
     files.data.append(result)
     if done.experiment.is_trace:
         for place, traced in _traced(done, folder).items():
-            for path in traced.write(place):
+            for path in traced.write(place, headers=True):
                 (files.captures if path.suffix == ".pcapng" else files.data).append(path)
     elif done.of:
         runs = folder / "connections.parquet"

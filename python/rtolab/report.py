@@ -281,10 +281,11 @@ def _check(check: Judgement) -> str:
 
 
 def _shown_by(shown: Demonstration | None) -> str:
-    """The command that shows a cause, and what it prints."""
+    """The command that shows a cause, or what was tried, and what it prints."""
     if shown is None:
         return "Reasoned, not demonstrated."
-    return f"Shown by <code>{escape(shown.command)}</code>: {_sentence(shown.finding)}"
+    said = "Shown by" if shown.is_cause else "The cause is not known. Tried by"
+    return f"{said} <code>{escape(shown.command)}</code>: {_sentence(shown.finding)}"
 
 
 def _assumptions(done: Reproduction) -> str:

@@ -83,12 +83,14 @@ class Result:
         of_run = self.connections["run"] == run
         return str(self.connections.filter(of_run)["sender"][0])
 
-    def pcapng(self, run: int = 0, place: str = "sender") -> bytes:
+    def pcapng(self, run: int = 0, place: str = "sender", *, headers: bool = False) -> bytes:
         """The capture of a traced run at one host.
 
         Args:
             run: which run, from 0.
             place: "sender" or "receiver", the hosts that send and receive the data.
+            headers: are packets cut after their headers, for a shorter file? Their payload is
+                zeros. Without it, checksums cannot be verified.
 
         Raises:
             Error: no such run or place, or the run was not traced.
@@ -98,7 +100,7 @@ class Result:
         if not self.traced:
             raise Error("these runs were not traced: run with trace=True for captures")
         self.check_run(run)
-        return self._outcome.pcapng(run, place)
+        return self._outcome.pcapng(run, place, headers)
 
     def packetdrill(self, run: int = 0) -> str:
         """The first flow of a traced run as a packetdrill script for the sending host.
@@ -133,11 +135,12 @@ class Result:
             written.append(path)
         return written
 
-    def write(self, folder: str | Path) -> list[Path]:
+    def write(self, folder: str | Path, *, headers: bool = False) -> list[Path]:
         """Write every table as Parquet, and for traced runs a pcapng per host.
 
         Args:
             folder: made if it is not there; files of the same names are replaced.
+            headers: do captures have headers only?
 
         Returns:
             The files written.
@@ -146,7 +149,7 @@ class Result:
             OSError: a file cannot be written.
         """
         written = self.write_tables(folder)
-        return written + (self._write_captures(Path(folder)) if self.traced else [])
+        return written + (self._write_captures(Path(folder), headers) if self.traced else [])
 
     def write_tables(self, folder: str | Path) -> list[Path]:
         """Write every table as Parquet, like `write` but without captures."""
@@ -159,12 +162,12 @@ class Result:
             written.append(path)
         return written
 
-    def _write_captures(self, folder: Path) -> list[Path]:
+    def _write_captures(self, folder: Path, headers: bool) -> list[Path]:
         written = []
         for run in range(self.runs):
             for place in PLACES:
                 path = folder / f"{self._stem(run)}-{place}.pcapng"
-                write_bytes(path, self.pcapng(run, place))
+                write_bytes(path, self.pcapng(run, place, headers=headers))
                 written.append(path)
         return written
 

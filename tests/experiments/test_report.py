@@ -17,7 +17,7 @@ from rtolab import report
 from rtolab.campaign import Campaign, Part, Settings, pack
 from rtolab.experiments import find
 from rtolab.experiments.base import TIME, Alternative, Bounds, Curves, Experiment, Value
-from rtolab.experiments.explanation import demonstrated, reasoned
+from rtolab.experiments.explanation import demonstrated, reasoned, unknown
 from rtolab.experiments.measured import derived
 from rtolab.stats import Estimate
 from rtolab.tables import reproduced as reproduced_tables
@@ -196,7 +196,7 @@ def test_every_part_of_a_sweep_is_shown(tmp_path: Path, monkeypatch: pytest.Monk
     assert '<tr class="why"><td colspan="6">The queue is &lt;unknown&gt;.</td></tr>' in page
     assert "Shown by <code>rtolab run stall --set &#x27;a=&lt;b&gt;&#x27;</code>: 8 &lt; 9." in page
     assert '<td colspan="6">Reasoned, not demonstrated.</td>' in page
-    assert "1 demonstrated by a command, 1 reasoned, not demonstrated." in page
+    assert "1 demonstrated by a command, 0 not known, 1 reasoned, not demonstrated." in page
     assert '<span class="verdict not-reproducible">not reproducible</span>' in page
     assert "<b>an ACK each</b><br>some do.<br><code>receiver.ack_every=1</code>" in page
     assert "2 of 2 checks keep their verdict, 0 change; 5 runs" in page
@@ -210,6 +210,23 @@ def test_every_part_of_a_sweep_is_shown(tmp_path: Path, monkeypatch: pytest.Monk
     assert "no rate is printed" in said
     assert "(reasoned, not demonstrated)" in said
     assert "with an ACK each: 2 of 2 checks keep their verdict" in said
+
+
+def test_a_cause_that_is_not_known_is_not_called_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Simulator.installed(monkeypatch).medians = PUBLISHED
+    cause = unknown("Rates were tried", "rtolab run stall", "no rate does it")
+    experiment = everything()
+    gain, *others = experiment.checks
+    checks = (replace(gain, failure_cause=cause), *others)
+    part = Campaign(tmp_path, Settings(runs=5)).run(replace(experiment, checks=checks))
+    page = report.page([part])
+    assert "The cause is not known. Tried by <code>rtolab run stall</code>: no rate" in page
+    assert "0 demonstrated by a command, 1 not known, 1 reasoned, not demonstrated." in page
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(reproduced_tables.reproduction(part.reproduction))
+    assert "the cause is not known; tried by: rtolab run stall" in console.export_text()
 
 
 def test_the_chart_library_is_bundled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

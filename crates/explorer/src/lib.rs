@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 pub use capture::diagnose;
 pub use index::index;
-pub use pcapng::pcapng;
+pub use pcapng::{pcapng, pcapng_of_headers};
 pub use request_error::{RequestError, RequestErrorPlace};
 
 use lab::Evaluation;

@@ -12,19 +12,37 @@ use rtolab_time::Instant;
 const SENDER: u32 = u32::from_be_bytes([10, 0, 0, 1]);
 const RECEIVER: u32 = u32::from_be_bytes([10, 128, 0, 1]);
 const SERVER_PORT: u16 = 5001;
+/// The longest header of IPv4 and of TCP together, in bytes.
+const HEADERS: u32 = 60 + 60;
 /// The dynamic ports of RFC 6335 section 6.
 const CLIENT_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 
-/// The capture at `place` as a pcapng file, without payload. Each simulated flow has its own port.
-/// Its initial sequence numbers depend only on the flow and the seed. Packets have comments if they
-/// are retransmissions, lost, delayed or modified.
+/// The capture at `place` as a pcapng file, with a payload of zeros. Each simulated flow has its
+/// own port. Its initial sequence numbers depend only on the flow and the seed. Packets have
+/// comments if they are retransmissions, lost, delayed or modified.
 ///
 /// # Errors
 /// A packet does not fit into the format.
 pub fn pcapng(recording: &Recording, place: Place) -> Result<Vec<u8>, WriteError> {
+    capture(recording, place, None)
+}
+
+/// As [`pcapng`], but packets are cut after their headers, for a much shorter file.
+///
+/// # Errors
+/// A packet does not fit into the format.
+pub fn pcapng_of_headers(recording: &Recording, place: Place) -> Result<Vec<u8>, WriteError> {
+    capture(recording, place, Some(HEADERS))
+}
+
+fn capture(
+    recording: &Recording,
+    place: Place,
+    snaplen: Option<u32>,
+) -> Result<Vec<u8>, WriteError> {
     let run = &recording.run;
     let comment = format!("run {}, seed {}, sender {}", run.run, run.seed, run.sender);
-    let interface = Interface { comment: Some(comment), ..Interface::named(place.name()) };
+    let interface = Interface { name: place.name().into(), comment: Some(comment), snaplen };
     let mut writer = Writer::new(Vec::new(), &interface)?;
     let mut conversations: Vec<Conversation> = Vec::new();
     // Datagrams are not part of a TCP conversation.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rtolab_capture::{CapturedPacket, Conversation, End, RUN_START, Reader};
-use rtolab_explorer::pcapng;
+use rtolab_explorer::{pcapng, pcapng_of_headers};
 use rtolab_link::DropCause;
 use rtolab_record::{Fate, PacketEvent, Place, Recording, Run, SegmentRow};
 use rtolab_scenario::Scenario;
@@ -100,6 +100,20 @@ fn a_capture_has_exactly_the_packets_of_its_place() {
             assert_eq!(u64::from(packet.identification), row.copy);
         }
     }
+}
+
+#[test]
+fn a_capture_of_headers_has_the_same_segments_in_fewer_bytes() {
+    let recording = recording(7);
+    let (whole, headers) =
+        (pcapng(&recording, Place::Sender), pcapng_of_headers(&recording, Place::Sender));
+    let (whole, headers) = (whole.unwrap(), headers.unwrap());
+    assert!(headers.len() < whole.len());
+    let segments = |file: &[u8]| -> Vec<_> {
+        let packets = Reader::new(file).unwrap().map(|read| read.unwrap().packet);
+        packets.map(|packet| (packet.at, packet.segment)).collect()
+    };
+    assert_eq!(segments(&headers), segments(&whole));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use rtolab_explorer::pcapng;
+use rtolab_explorer::{pcapng, pcapng_of_headers};
 use rtolab_record::tables::TABLES;
 use rtolab_record::{Place, Recording};
 
@@ -59,12 +59,15 @@ impl Outcome {
         guard(|| Ok(Table(py.detach(table))))
     }
 
-    /// The packets of a traced run as a pcapng file captured at `place`: `sender` or `receiver`.
+    /// The packets of a traced run as a pcapng file captured at `place`: `sender` or `receiver`;
+    /// with `headers` without payload.
+    #[pyo3(signature = (run, place, headers = false))]
     fn pcapng<'py>(
         &self,
         py: Python<'py>,
         run: usize,
         place: &str,
+        headers: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
         guard(|| {
             let place = [Place::Sender, Place::Receiver].into_iter().find(|p| p.name() == place);
@@ -72,7 +75,8 @@ impl Outcome {
                 Error::new_err("captures are taken at `sender` and at `receiver` only")
             })?;
             let recording = self.recording(run)?;
-            let file = py.detach(|| pcapng(recording, place));
+            let write = if headers { pcapng_of_headers } else { pcapng };
+            let file = py.detach(|| write(recording, place));
             Ok(PyBytes::new(py, &file.map_err(|error| raise::<Error>(&error))?))
         })
     }

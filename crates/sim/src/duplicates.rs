@@ -1,6 +1,5 @@
 //! The causes of duplicate ACKs.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rtolab_link::CopyId;
@@ -10,17 +9,18 @@ use rtolab_tcp::Seq;
 use rtolab_time::Instant;
 
 use crate::endpoint::Endpoint;
+use crate::per_end::PerEnd;
 
 /// Records the cause of every ACK that a sender counts as a duplicate.
 #[derive(Clone, Debug, Default)]
 pub struct DupackTracker {
-    /// For each segment, the earliest transmission that has arrived. The key is the flow, the
-    /// sender and the first sequence number.
-    arrived: BTreeMap<(u32, Place, Seq), CopyId>,
+    /// For each segment of a sender, its first sequence number and the earliest transmission that
+    /// has arrived, ordered.
+    arrived: PerEnd<Vec<(Seq, CopyId)>>,
     /// The flow and the receiver of the last packet, and why that packet causes a duplicate ACK.
     pending: Option<(u32, Place, Trigger)>,
-    /// Why each ACK was sent, if it may count as a duplicate.
-    acks: BTreeMap<CopyId, Trigger>,
+    /// Why each ACK was sent, if it may count as a duplicate, ordered.
+    acks: Vec<(CopyId, Trigger)>,
     /// The ACKs that senders counted as duplicates.
     dupacks: Vec<(DuplicateRow, Option<Trigger>)>,
 }
@@ -55,7 +55,7 @@ impl DupackTracker {
             _ => None,
         };
         self.pending = trigger.map(|trigger| (flow, here, trigger));
-        let first = self.arrived.entry((flow, from, segment.seq)).or_insert(copy);
+        let first = value_at(self.arrived.get_mut((flow, from)), segment.seq, copy);
         *first = copy.min(*first);
     }
 
@@ -64,7 +64,7 @@ impl DupackTracker {
         let Some((flow, place, trigger)) = self.pending else { return };
         let here = (packet.flow, packet.destination().other()) == (flow, place);
         if here && packet.segment.sequence_length() == 0 {
-            self.acks.insert(packet.copy, trigger);
+            *value_at(&mut self.acks, packet.copy, trigger) = trigger;
         }
     }
 
@@ -73,7 +73,10 @@ impl DupackTracker {
         let (flow, ack) = (flow.clone(), packet.segment.ack.relative());
         let trigger = match packet.condition.is_duplicate() {
             true => Some(Trigger::Network),
-            false => self.acks.get(&packet.copy).copied(),
+            false => {
+                let at = self.acks.binary_search_by_key(&packet.copy, |(copy, _)| *copy);
+                at.ok().map(|at| self.acks[at].1)
+            }
         };
         self.dupacks.push((DuplicateRow { flow, at, ack, cause: None }, trigger));
     }
@@ -94,10 +97,25 @@ impl DupackTracker {
             Trigger::Gap { flow, from, missing, copy } => (flow, from, missing, copy),
         };
         // The last segment that begins at or before `missing` contains it.
-        let segments = self.arrived.range((flow, from, Seq::FIRST)..=(flow, from, missing));
-        match segments.last() {
+        let segments = self.arrived.get((flow, from)).map_or(&[][..], Vec::as_slice);
+        let begun = segments.partition_point(|(seq, _)| *seq <= missing);
+        match segments[..begun].last() {
             Some((_, first)) if *first < copy => DupackCause::Reordering,
             _ => DupackCause::Loss,
         }
     }
+}
+
+/// The value of a key in an ordered list, inserted if it is not there. Most keys are the last one
+/// or come after it.
+fn value_at<K: Copy + Ord, V>(list: &mut Vec<(K, V)>, key: K, value: V) -> &mut V {
+    let at = match list.last() {
+        Some((last, _)) if *last >= key => list.binary_search_by_key(&key, |(key, _)| *key),
+        _ => Err(list.len()),
+    };
+    let at = at.unwrap_or_else(|at| {
+        list.insert(at, (key, value));
+        at
+    });
+    &mut list[at].1
 }

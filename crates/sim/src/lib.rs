@@ -10,6 +10,7 @@ mod in_network;
 mod lab;
 mod links;
 mod outages;
+mod per_end;
 mod plan;
 mod prefetch;
 mod queue;

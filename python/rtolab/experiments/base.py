@@ -469,7 +469,8 @@ class Judgement:
         interval: its 95 % bootstrap interval, if it has one.
         verdict: `undecidable` if there are too few runs for any bounds.
         why: the likely cause of a failure, or why the claim is not reproducible.
-        shown_by: a demonstration of that cause; `None` if it is reasoned, not demonstrated.
+        shown_by: a demonstration of that cause, or of what was tried if it is not known; `None` if
+            the cause is reasoned, not demonstrated.
         basis: does the paper say so, or do we expect it?
         fitted: what was chosen after the result had been seen; empty if nothing.
     """

@@ -41,7 +41,8 @@ class Runs:
     def connections(self) -> pl.DataFrame:
         """The connections that count: all if `endless`, else the completed ones."""
         every = self.every_connection
-        return every if self.endless else every.filter("completed")
+        # To filter all columns takes longer than most metrics, and nearly all transfers complete.
+        return every if self.endless or every["completed"].all() else every.filter("completed")
 
     @cached_property
     def every_connection(self) -> pl.DataFrame:
@@ -72,6 +73,16 @@ class Runs:
     def windows(self) -> pl.DataFrame:
         """The changes of the senders' windows, if they were recorded."""
         return self._mine(self.result.windows)
+
+    @cached_property
+    def _measured(self) -> dict[object, pl.DataFrame]:
+        return {}
+
+    def measured(self, measure: Callable[[Runs], pl.DataFrame]) -> pl.DataFrame:
+        """The table of a measure for these runs; rtolab computes it only once."""
+        if measure not in self._measured:
+            self._measured[measure] = measure(self)
+        return self._measured[measure]
 
     def a_run(self, counted: pl.DataFrame) -> pl.Series:
         """The number of rows per run that counts, ordered by run."""
@@ -123,6 +134,10 @@ class ExperimentRuns:
     def _computed(self) -> dict[object, Any]:
         return {}
 
+    @cached_property
+    def _values(self) -> dict[tuple[str, Metric], NDArray[np.float64]]:
+        return {}
+
     def once(self, compute: Callable[[ExperimentRuns], T]) -> T:
         """The result of the function for these runs; rtolab calls it only once."""
         if compute not in self._computed:
@@ -131,8 +146,16 @@ class ExperimentRuns:
         return computed
 
     def values(self, variant: str, metric: Metric) -> NDArray[np.float64]:
-        """A metric of a variant's runs that count, shape (n,), ordered by seed."""
-        return metric.of(self.of[variant]).cast(pl.Float64).drop_nulls().to_numpy()
+        """A metric of a variant's runs that count, shape (n,), ordered by seed; not writable.
+
+        Tables, figures and checks ask for the same numbers, so rtolab computes them only once.
+        """
+        key = (variant, metric)
+        if key not in self._values:
+            found = metric.of(self.of[variant]).cast(pl.Float64).drop_nulls().to_numpy()
+            self._values[key] = found.view()
+            self._values[key].flags.writeable = False
+        return self._values[key]
 
     def median(self, variant: str, metric: Metric) -> float | None:
         """The median of a metric over the runs that count; `None` without such runs."""

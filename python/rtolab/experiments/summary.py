@@ -63,27 +63,30 @@ class Causes:
 
     Attributes:
         demonstrated: the number of checks whose cause a command shows.
+        unknown: the number of checks whose cause is not known, where a command repeats what was
+            tried.
         reasoned: the number of the others.
     """
 
     demonstrated: int
+    unknown: int
     reasoned: int
 
     def __str__(self) -> str:
         return (
-            f"Their causes: {self.demonstrated} demonstrated by a command, {self.reasoned} "
-            "reasoned, not demonstrated."
+            f"Their causes: {self.demonstrated} demonstrated by a command, {self.unknown} not "
+            f"known, {self.reasoned} reasoned, not demonstrated."
         )
 
     def __bool__(self) -> bool:
-        return self.demonstrated + self.reasoned > 0
+        return self.demonstrated + self.unknown + self.reasoned > 0
 
 
 def causes(reproductions: Iterable[Reproduction]) -> Causes:
     """How many causes of missed checks are demonstrated."""
     missed = [check for done in reproductions for check in done.checks if check.is_missed]
-    demonstrated = sum(check.shown_by is not None for check in missed)
-    return Causes(demonstrated, len(missed) - demonstrated)
+    shown = [check.shown_by.is_cause for check in missed if check.shown_by]
+    return Causes(sum(shown), len(shown) - sum(shown), len(missed) - len(shown))
 
 
 def _line(paper: str, reproductions: Iterable[Reproduction]) -> Line:

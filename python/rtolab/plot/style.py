@@ -16,7 +16,7 @@ import vl_convert
 from rtolab._rtolab import Error
 from rtolab.files import write_bytes, write_text
 from rtolab.machine import check_picture
-from rtolab.plot.clips import merged
+from rtolab.plot.clips import simplified
 from rtolab.plot.widths import with_widths
 
 Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
@@ -89,7 +89,7 @@ def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
     svg = renumbered(vl_convert.vegalite_to_svg(spec))
     png, vector = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
     write_text(vector, with_widths(svg))
-    write_bytes(png, vl_convert.svg_to_png(merged(svg), scale=PIXELS))
+    write_bytes(png, vl_convert.svg_to_png(simplified(svg), scale=PIXELS))
     return [png, vector]
 
 

@@ -181,12 +181,13 @@ def _check(check: Judgement) -> RenderableType:
 
 
 def _cause(check: Judgement) -> list[str]:
-    """The likely cause of a missed check, and the command that shows it."""
+    """The likely cause of a missed check, and the command that shows it or what was tried."""
     if not check.why:
         return []
     if check.shown_by is None:
         return [check.why, REASONED]
-    return [check.why, f"shown by: {check.shown_by.command}", check.shown_by.finding]
+    said = "shown by" if check.shown_by.is_cause else "the cause is not known; tried by"
+    return [check.why, f"{said}: {check.shown_by.command}", check.shown_by.finding]
 
 
 def _alternatives(done: Reproduction) -> list[RenderableType]:

@@ -201,7 +201,9 @@ SCATTER = demonstrated(
     "with one competing flow at 10 ms, and -0.6 % (-3.9 to 2.9) with three at 100 ms",
     COMMAND,
     f"at 10 ms the gain is -0.8 % (-1.2 to -0.4) beside datagrams of a fixed {FIXED} kbit/s, too, "
-    "whose throughput does not depend on the flow's",
+    "whose throughput does not depend on the flow's; at 100 ms, with three and eight competing "
+    "flows, normalized throughput is 0.96 and 0.99 with local retransmission, and 0.98 and 1.11 "
+    "without",
 )
 
 COMPETING = experiment(
