@@ -176,7 +176,7 @@ class Outcome:
         """The table of that name."""
         return self.frames[name]
 
-    def pcapng(self, run: int, place: str, headers: bool = False) -> bytes:
+    def pcapng(self, run: int, place: str, _headers: bool = False) -> bytes:
         """Bytes that identify the run."""
         return f"run {run} at the {place}".encode()
 

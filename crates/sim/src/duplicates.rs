@@ -71,12 +71,10 @@ impl DupackTracker {
     /// Records a packet that the sender counted as a duplicate ACK.
     pub fn on_duplicate(&mut self, packet: &Packet, at: Instant, flow: &Arc<str>) {
         let (flow, ack) = (flow.clone(), packet.segment.ack.relative());
+        let sent = self.acks.binary_search_by_key(&packet.copy, |(copy, _)| *copy);
         let trigger = match packet.condition.is_duplicate() {
             true => Some(Trigger::Network),
-            false => {
-                let at = self.acks.binary_search_by_key(&packet.copy, |(copy, _)| *copy);
-                at.ok().map(|at| self.acks[at].1)
-            }
+            false => sent.ok().map(|at| self.acks[at].1),
         };
         self.dupacks.push((DuplicateRow { flow, at, ack, cause: None }, trigger));
     }

@@ -42,7 +42,8 @@ impl SegmentsInNetwork {
         let Some((sender, segment)) = key(packet) else { return };
         let queue = self.0.get_mut(sender);
         let is_first = queue.front().is_some_and(|first| first.segment == segment);
-        let Ok(at) = (if is_first { Ok(0) } else { place(queue, segment) }) else { return };
+        let found = if is_first { Ok(0) } else { place(queue, segment) };
+        let Ok(at) = found else { return };
         queue[at].number -= 1;
         if queue[at].number == 0 {
             queue.remove(at);
