@@ -8,6 +8,7 @@ use rtolab_time::Instant;
 
 use crate::config::TimerClock;
 use wheel::Wheel;
+pub(crate) use wheel::expiry as wheel_expiry;
 
 /// A timer of a connection. The delayed-ACK timer is not among them; the receiver keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

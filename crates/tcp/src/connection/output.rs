@@ -117,7 +117,8 @@ impl Connection {
     #[inline(always)]
     fn fill_in(&mut self, chunk: Chunk, at: Instant) -> Segment {
         let mut segment = Segment::new(chunk.seq, chunk.len, chunk.flags);
-        if self.config.push && self.sender.empties_buffer(&chunk) {
+        let pushes = self.config.push || self.config.forced_push;
+        if pushes && (self.sender.empties_buffer(&chunk) || self.sender.is_forced_push(&chunk)) {
             segment.flags |= Flags::PSH;
         }
         let is_retransmission = chunk.seq < self.sender.flight().max();
@@ -212,6 +213,9 @@ impl Connection {
             self.receiver.falsify(&mut segment, self.smss, at);
         }
         self.receiver.acknowledge(&mut segment, sack);
+        if segment.len > 0 {
+            self.receiver.note_data_sent(at);
+        }
         segment
     }
 }

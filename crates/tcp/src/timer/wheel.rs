@@ -45,7 +45,7 @@ impl Wheel {
 }
 
 /// The expiry of a timer that is set at `at` for `timeout`; `tick` is not zero.
-fn expiry(at: Instant, timeout: Duration, tick: Duration) -> Instant {
+pub(crate) fn expiry(at: Instant, timeout: Duration, tick: Duration) -> Instant {
     let ticks = timeout.nanos().div_ceil(tick.nanos());
     let level = (1..=LEVELS).rev().find(|level| ticks >= LOWEST << (LEVEL_SHIFT * (level - 1)));
     let shift = LEVEL_SHIFT * level.unwrap_or(0);
