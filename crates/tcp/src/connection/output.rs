@@ -175,6 +175,7 @@ impl Connection {
                 false => self.config.window_scale.map(|shift| shift.min(MAX_WINDOW_SHIFT)),
             },
             sack_permitted: if is_syn_ack { self.negotiated.sack } else { self.config.sack },
+            compact: self.config.compact_syn,
         }
     }
 

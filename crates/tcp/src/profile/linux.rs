@@ -138,6 +138,9 @@ const SENDS: &[Behaviour] = &[
     sets("Nagle's algorithm with Minshall's change", "Linux 6, tcp_minshall_check", |c| {
         c.nagle = Nagle::Minshall;
     }),
+    sets("a SYN with SACK and timestamps has 60 bytes", "Linux 6, tcp_options_write", |c| {
+        c.compact_syn = true;
+    }),
     sets(
         "PSH on the last segment, and on one in each half of the largest window",
         "Linux 6, tcp_push and forced_push; assumed: the application writes all at once",

@@ -14,6 +14,9 @@ const MOST: u32 = 44;
 /// The longest delay (`tcp_comp_sack_delay_ns`).
 const LONGEST: Duration = Duration::from_millis(1);
 
+/// By how much the timer may expire later (`tcp_comp_sack_slack_ns`); it does so on an idle host.
+const SLACK: Duration = Duration::from_micros(100);
+
 /// The share of the round trip that the delay is at most: 5 %.
 const SHARE: u64 = 20;
 
@@ -48,7 +51,7 @@ impl AckCompression {
         }
         self.waiting += 1;
         let share = srtt.map_or(Duration::ZERO, |srtt| srtt / SHARE);
-        Some(share.min(LONGEST))
+        Some(share.min(LONGEST) + SLACK)
     }
 
     /// Does an acknowledgment wait?

@@ -7,7 +7,7 @@ use rtolab_time::Instant;
 
 use super::dupacks::Dupack;
 use super::sack_memory::take_touching;
-use super::window_growth::Queued;
+use super::window_growth::{Own, Queued};
 use super::{AckDue, Receiver};
 use crate::config::GapFill;
 use crate::segment::{Flags, Segment};
@@ -89,7 +89,7 @@ impl Receiver {
         let edge = self.fin.map_or(self.rcv_wnd_edge, |fin| self.rcv_wnd_edge.min(fin + 1));
         let rest = range.start.max(self.rcv_nxt)..range.end.min(edge);
         let queues = !rest.is_empty();
-        let queued = self.queued_data();
+        let queued = self.queued_data(&range);
         if range.end <= before {
             let is_new = !self.echo.has_acknowledged_beyond(range.end);
             self.delayed.duplicate(is_new, &self.config.receiver);
@@ -110,10 +110,15 @@ impl Receiver {
         }
     }
 
-    /// The data above RCV.NXT.
-    fn queued_data(&self) -> Queued {
+    /// The data above RCV.NXT before a segment with this `range` arrives.
+    fn queued_data(&self, range: &Range<Seq>) -> Queued {
         let bytes = self.queued.iter().map(|range| range.end.since(range.start)).sum();
-        Queued { ranges: self.queued.len(), bytes }
+        let own = match self.queued.iter().any(|before| before.end == range.start) {
+            _ if range.start <= self.rcv_nxt => Own::Queued,
+            true => Own::Appended,
+            false => Own::NotYet,
+        };
+        Queued { ranges: self.queued.len(), bytes, own }
     }
 
     /// Schedules the acknowledgment of a segment that filled a gap, or the beginning of one: RCV.NXT

@@ -14,13 +14,27 @@ const SK_BUFF: u64 = 256;
 /// Shares of the memory are in 256ths (`TCP_RMEM_TO_WIN_SCALE`).
 const SCALE: u32 = 8;
 
-/// The data above a gap.
+/// The data above a gap before a segment arrives.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Queued {
     /// The number of disjoint ranges.
     pub ranges: usize,
     /// All their bytes.
     pub bytes: u64,
+    /// Does the segment itself count?
+    pub own: Own,
+}
+
+/// Does the memory of an arriving segment count before the window grows?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Own {
+    /// It does if the segment is the next one.
+    #[default]
+    Queued,
+    /// Above a gap it does without its `struct sk_buff` if the segment is appended to a range.
+    Appended,
+    /// Otherwise it is counted after that (`tcp_data_queue_ofo`).
+    NotYet,
 }
 
 /// The growth of a window.
@@ -32,6 +46,8 @@ pub(super) struct WindowGrowth {
     memory: u64,
     /// The share of the memory that holds data, in 256ths (`scaling_ratio`).
     ratio: u64,
+    /// Is the size of segments known?
+    measured: bool,
 }
 
 impl WindowGrowth {
@@ -40,11 +56,15 @@ impl WindowGrowth {
         let memory = u64::from(config.memory?);
         // TCP_DEFAULT_SCALING_RATIO
         let ratio = 1 << (SCALE - 1);
-        Some(Self { rcv_ssthresh: u64::from(config.buffer), memory, ratio })
+        Some(Self { rcv_ssthresh: u64::from(config.buffer), memory, ratio, measured: false })
     }
 
-    /// The largest segment so far has `len` bytes.
+    /// The largest segment so far has `len` bytes. The first window holds whole segments
+    /// (`tcp_select_initial_window`).
     pub(super) fn measure(&mut self, len: u32) {
+        if !core::mem::replace(&mut self.measured, true) {
+            self.rcv_ssthresh -= self.rcv_ssthresh % u64::from(len.max(1));
+        }
         self.ratio = ((u64::from(len) << SCALE) / TRUESIZE).clamp(1, 255);
     }
 
@@ -57,7 +77,12 @@ impl WindowGrowth {
     /// grows.
     pub(super) fn grow(&mut self, (len, mss): (u32, u32), queued: Queued) -> bool {
         let segments = queued.bytes.div_ceil(u64::from(mss).max(1));
-        let used = TRUESIZE + segments * (TRUESIZE - SK_BUFF) + queued.ranges as u64 * SK_BUFF;
+        let own = match queued.own {
+            Own::Queued => TRUESIZE,
+            Own::Appended => TRUESIZE - SK_BUFF,
+            Own::NotYet => 0,
+        };
+        let used = own + segments * (TRUESIZE - SK_BUFF) + queued.ranges as u64 * SK_BUFF;
         let limit = self.window(self.memory.saturating_sub(used));
         if limit <= self.rcv_ssthresh || !self.is_worth(len) {
             return false;
@@ -81,5 +106,37 @@ impl WindowGrowth {
             (space, window) = (space / 2, window / 2);
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a megabyte 117 / 256 are data of segments of 1,000 bytes. A smaller segment lets the
+    /// window grow only while the window is as small a part of all.
+    #[test]
+    fn small_segments_let_only_a_small_window_grow() {
+        for (len, grows) in [(1000, true), (500, true), (250, true), (200, false), (128, false)] {
+            let config = ReceiverConfig { memory: Some(1_000_000), ..ReceiverConfig::default() };
+            let mut growth = WindowGrowth::new(&config).unwrap();
+            growth.measure(1000);
+            assert_eq!(growth.grow((len, 1000), Queued::default()), grows, "{len}");
+        }
+    }
+
+    /// Data above a gap occupies memory, too: then the window is larger than what is left.
+    #[test]
+    fn queued_data_leaves_no_room_to_grow() {
+        let config = ReceiverConfig { memory: Some(200_000), ..ReceiverConfig::default() };
+        let mut growth = WindowGrowth::new(&config).unwrap();
+        growth.measure(1000);
+        for (bytes, grows) in [(0, true), (20_000, true), (40_000, false), (0, true)] {
+            assert_eq!(
+                growth.grow((1000, 1000), Queued { ranges: 1, bytes, own: Own::Queued }),
+                grows,
+                "{bytes}"
+            );
+        }
     }
 }
