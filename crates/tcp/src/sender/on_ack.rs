@@ -237,8 +237,9 @@ impl Sender {
         };
         let measured =
             sent.map(|(first, last)| [first, last].map(|sent| self.rtt.measure(sent, facts.at)));
-        // If an ACK does not advance SND.UNA, its echo belongs to an earlier segment.
-        let echo = facts.echo.filter(|echo| *echo != 0 && facts.is_new());
+        // If an ACK does not advance SND.UNA, its echo belongs to an earlier segment. A SYN-ACK
+        // echoes the SYN.
+        let echo = facts.echo.filter(|echo| (*echo != 0 || facts.acks_syn()) && facts.is_new());
         let rtts = measured.or_else(|| echo.map(|echo| [self.echoed_rtt(echo, facts.at); 2]));
         let Some([first, last]) = rtts.filter(|_| self.may_sample(facts)) else { return };
         self.rtt.expect_samples(facts.max.since(facts.una_before), self.window.smss());

@@ -129,7 +129,10 @@ impl Sender {
     ) {
         let flight_size = facts.max.since(facts.una_before);
         let unsacked = flight_size - facts.sacked_before;
-        let delivered = unsacked - (self.flight.size() - self.flight.sacked());
+        let delivered = match self.loss_recovery.delivered_segments() {
+            Some(segments) => u64::from(segments) * self.window.smss(),
+            None => unsacked - (self.flight.size() - self.flight.sacked()),
+        };
         let delivered = delivered + self.delivered_twice(facts);
         let delivered = self.loss_recovery.delivered().unwrap_or(delivered);
         if self.is_in_prr_for_ece() {
