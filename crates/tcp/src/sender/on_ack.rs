@@ -8,7 +8,7 @@ use super::Sender;
 use super::ecn::is_ece;
 use super::outcome::DetectionOutcome;
 use super::recovering::Phase;
-use crate::config::{FullAck, Reduction, Sampling};
+use crate::config::{FullAck, PrrBound, Reduction, Sampling};
 use crate::flight::{AckFacts, Sent};
 use crate::recovery::LossRecovery;
 use crate::rtt::DelayedAckTracker;
@@ -152,7 +152,9 @@ impl Sender {
             return grows && !reducing && !outcome.freezes_cwnd() && self.validate_ack(ack);
         }
         let allowed = match phase {
-            Phase::Outside | Phase::Entered => true,
+            Phase::Outside => true,
+            // In Linux the window is reduced or grows (`tcp_cong_control`).
+            Phase::Entered => self.config.recovery.reduction != Reduction::Prr(PrrBound::Linux),
             Phase::Stayed => false,
             Phase::Left => {
                 let is_halved = self.config.window.full_ack == FullAck::Halved;
