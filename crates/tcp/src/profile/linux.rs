@@ -83,6 +83,7 @@ const SENDS: &[Behaviour] = &[
         |c| {
             c.window.slow_start = SlowStart::Delivered;
             c.window.avoidance = CongestionAvoidance::ByteCounting;
+            c.window.several_per_ack = true;
         },
     ),
     sets("a window that was not filled does not grow", "Linux 6, tcp_cwnd_validate", |c| {
