@@ -63,7 +63,7 @@ impl Captured {
                         mss: None,
                         window_scale: None,
                         sack_permitted: false,
-                        ..SynOptions::default()
+                        compact: false,
                     },
                     timestamps: None,
                     sack: ArrayVec::new_const(),
