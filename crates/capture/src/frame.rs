@@ -59,7 +59,12 @@ impl Captured {
                     len: 0,
                     window: 0,
                     flags: Flags::NONE,
-                    syn: SynOptions { mss: None, window_scale: None, sack_permitted: false },
+                    syn: SynOptions {
+                        mss: None,
+                        window_scale: None,
+                        sack_permitted: false,
+                        compact: false,
+                    },
                     timestamps: None,
                     sack: ArrayVec::new_const(),
                 },

@@ -189,7 +189,7 @@ fn letters(flags: Flags) -> String {
 
 /// The options, in the order in which Linux sends them and with its padding.
 fn options(segment: &Segment) -> Vec<String> {
-    let SynOptions { mss, window_scale, sack_permitted } = segment.syn_options();
+    let SynOptions { mss, window_scale, sack_permitted, .. } = segment.syn_options();
     let mut options: Vec<String> = mss.iter().map(|mss| format!("mss {mss}")).collect();
     match segment.timestamps() {
         Some(Timestamps { value, echo }) => {
@@ -232,7 +232,12 @@ mod tests {
 
     #[test]
     fn a_script_has_writes_and_packets_of_both_directions() {
-        let offer = SynOptions { mss: Some(1000), window_scale: Some(2), sack_permitted: true };
+        let offer = SynOptions {
+            mss: Some(1000),
+            window_scale: Some(2),
+            sack_permitted: true,
+            ..SynOptions::default()
+        };
         let mut syn = Segment::new(Seq::FIRST, 0, Flags::SYN);
         syn.set_syn_options(offer);
         let mut answer = Segment::new(Seq::FIRST, 0, Flags::SYN | Flags::ACK);

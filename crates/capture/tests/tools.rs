@@ -62,8 +62,12 @@ impl Transfer {
     }
 
     fn open(&mut self) {
-        let options =
-            SynOptions { mss: Some(MSS as u16), window_scale: Some(7), sack_permitted: true };
+        let options = SynOptions {
+            mss: Some(MSS as u16),
+            window_scale: Some(7),
+            sack_permitted: true,
+            ..SynOptions::default()
+        };
         for (at, from, flags) in
             [(0, End::Client, Flags::SYN), (100, End::Server, Flags::SYN | Flags::ACK)]
         {

@@ -34,7 +34,12 @@ fn segment() -> impl Strategy<Value = (bool, WireSegment)> {
                 len,
                 window,
                 flags: Flags::from_bits(bits),
-                syn: SynOptions { mss: Some(1460), window_scale: Some(14), sack_permitted: true },
+                syn: SynOptions {
+                    mss: Some(1460),
+                    window_scale: Some(14),
+                    sack_permitted: true,
+                    ..SynOptions::default()
+                },
                 timestamps: stamps.map(|(value, echo)| Timestamps { value, echo }),
                 sack: sack.into_iter().map(|(start, end)| SackBlock { start, end }).collect(),
             };

@@ -27,7 +27,12 @@ fn capture(events: &[Event]) -> Vec<u8> {
             len,
             window: 60_000,
             flags,
-            syn: SynOptions { mss: Some(1000), window_scale: None, sack_permitted: true },
+            syn: SynOptions {
+                mss: Some(1000),
+                window_scale: None,
+                sack_permitted: true,
+                ..SynOptions::default()
+            },
             timestamps: None,
             sack: Vec::new().into_iter().collect(),
         };

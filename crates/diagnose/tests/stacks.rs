@@ -21,7 +21,7 @@ fn guess(syn: &Syn, flags: Flags) -> Option<Guess> {
         len: 0,
         window,
         flags,
-        syn: SynOptions { mss: Some(mss), window_scale, sack_permitted },
+        syn: SynOptions { mss: Some(mss), window_scale, sack_permitted, ..SynOptions::default() },
         timestamps: None,
         sack: ArrayVec::new(),
     };

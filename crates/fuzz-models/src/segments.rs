@@ -68,7 +68,12 @@ fn widen(connection: &Connection, any: &AnySegment, at: Instant) -> Segment {
         len: u32::from(any.len),
         window: any.window,
         flags: Flags::from_bits(any.flags),
-        syn: SynOptions { mss: Some(1000), window_scale: Some(3), sack_permitted: true },
+        syn: SynOptions {
+            mss: Some(1000),
+            window_scale: Some(3),
+            sack_permitted: true,
+            ..SynOptions::default()
+        },
         timestamps: any
             .stamps
             .map(|(value, echo)| Timestamps { value: stamp(value), echo: stamp(echo) }),
@@ -102,6 +107,7 @@ pub fn segments(input: &[u8]) {
         mss: Some(1000),
         window_scale: Some(3),
         sack_permitted: true,
+        ..SynOptions::default()
     });
     let mut connection = match input.is_client {
         true => Connection::open(config),

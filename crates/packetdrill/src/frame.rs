@@ -77,7 +77,7 @@ fn options(segment: &WireSegment) -> Vec<TcpOptionElement> {
         MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted,
         Timestamp, WindowScale,
     };
-    let SynOptions { mss, window_scale, sack_permitted } = segment.syn;
+    let SynOptions { mss, window_scale, sack_permitted, .. } = segment.syn;
     let mut options: Vec<_> = mss.map(MaximumSegmentSize).into_iter().collect();
     match (sack_permitted, segment.timestamps) {
         (true, Some(_)) => options.push(SelectiveAcknowledgementPermitted),

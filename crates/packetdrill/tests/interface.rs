@@ -7,8 +7,12 @@ use rtolab_packetdrill::TcpInfo;
 use rtolab_tcp::wire::checksum_holds;
 use rtolab_tcp::{Flags, SynOptions, Timestamps};
 
-const MSS_1000: SynOptions =
-    SynOptions { mss: Some(1000), window_scale: None, sack_permitted: false };
+const MSS_1000: SynOptions = SynOptions {
+    mss: Some(1000),
+    window_scale: None,
+    sack_permitted: false,
+    ..SynOptions::default()
+};
 
 fn ack(isn: u32, ack: u32) -> PeerSegment {
     PeerSegment { seq: 1, ack: isn.wrapping_add(ack), flags: Flags::ACK, ..PeerSegment::default() }
@@ -27,7 +31,12 @@ fn each_reading_advances_the_clock() {
 fn options_are_in_linuxs_order() {
     let tool = Tool::new("");
     tool.listener();
-    let syn = SynOptions { mss: Some(1000), window_scale: Some(7), sack_permitted: true };
+    let syn = SynOptions {
+        mss: Some(1000),
+        window_scale: Some(7),
+        sack_permitted: true,
+        ..SynOptions::default()
+    };
     tool.deliver(PeerSegment { flags: Flags::SYN, syn, ..PeerSegment::default() }, b"");
     let kinds = |packet: &[u8]| packet[40..].to_vec();
     let answer = tool.next_segment().unwrap();

@@ -78,6 +78,8 @@ pub struct Flow {
     pub tcp: tcp::Config,
     /// The configuration of the receiving host.
     pub receiver: tcp::Config,
+    /// The system of the receiving host, if `receiver.profile` names one.
+    pub receiver_profile: Option<&'static str>,
 }
 
 /// What a flow transports.
@@ -221,5 +223,27 @@ impl Flow {
         prototypes: &specification::CustomPolicies,
     ) -> Result<tcp::Config, SpecificationError> {
         specification::sender_with(self.sender_name(spec), &self.tcp, &self.kernel, prototypes)
+    }
+
+    /// The configuration of the receiving host, whose peer has the configuration `sender`. If both
+    /// are the same system, this host's SYN-ACK and FIN are those of that system, too.
+    pub fn receiver_with(&self, spec: Option<&str>, sender: &tcp::Config) -> tcp::Config {
+        if self.receiver_profile != Some(self.sender_name(spec)) {
+            return self.receiver.clone();
+        }
+        let own = self.receiver.clone();
+        tcp::Config {
+            receiver: own.receiver,
+            timestamp: own.timestamp,
+            timestamps: own.timestamps,
+            sack: own.sack,
+            dsack: own.dsack,
+            ecn: own.ecn,
+            mss: own.mss,
+            window_scale: own.window_scale,
+            push: own.push,
+            responder: None,
+            ..sender.clone()
+        }
     }
 }

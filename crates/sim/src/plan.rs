@@ -105,7 +105,8 @@ impl<'a> Planner<'a> {
         let nodes: Vec<_> =
             [flow.from].into_iter().chain(gateways.iter().copied()).chain([flow.to]).collect();
         let sender = flow.sender_with(self.sender, self.custom_policies)?;
-        let own = [Arc::new(sender), Arc::new(flow.receiver.clone())];
+        let receiver = flow.receiver_with(self.sender, &sender);
+        let own = [Arc::new(sender), Arc::new(receiver)];
         let application = match flow.workload {
             Workload::Bulk { .. } => None,
             _ => Some(self.plans.applications as u32),

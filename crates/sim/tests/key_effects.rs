@@ -117,6 +117,7 @@ const NEEDS: &[(&str, &str, &[Key])] = &[
     ("receiver.rxt_echo", "sack+eifel:rxt", &[]),
     ("receiver.rxt_answer", "sack+eifel:two-bits", &[]),
     ("receiver.ack_counts", "sack", &[("flow.flow.pages", ODD_PAGES)]),
+    ("receiver.memory", "sack", &[("receiver.profile", "linux")]),
     (
         "receiver.ack_pushed_at_once",
         "sack",

@@ -193,5 +193,6 @@ fn offer(config: &Config) -> SynOptions {
         mss: Some(config.mss),
         window_scale: config.window_scale,
         sack_permitted: config.sack,
+        ..SynOptions::default()
     }
 }

@@ -121,6 +121,14 @@ pub struct Config {
     /// where an application cannot push? Only a receiver that uses PSH
     /// ([`ReceiverConfig::ack_pushed_at_once`]) then behaves differently.
     pub push: bool,
+    /// Does PSH also mark each half of the largest window in data that is written at once (Linux,
+    /// `forced_push`)?
+    #[setting(skip)]
+    pub forced_push: bool,
+    /// Does the option that permits SACK take the place of the padding of timestamps in a SYN (Linux,
+    /// `tcp_options_write`)?
+    #[setting(skip)]
+    pub compact_syn: bool,
     /// The other detectors of spurious retransmissions that the sender acts on.
     #[setting(skip)]
     pub detectors: Detectors,

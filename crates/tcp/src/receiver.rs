@@ -1,12 +1,15 @@
 //! The receiving side: reassembly, delayed acknowledgments, SACK and D-SACK blocks, timestamp
 //! echoes (RFC 9293 section 3.8.6.3, RFC 5681 section 4.2, RFC 2018, 2883, 7323).
 
+mod ack_compression;
 mod delayed_ack;
 mod dupacks;
 mod echo;
+mod linux;
 mod misbehaviour;
 mod reassembly;
 mod sack_memory;
+mod window_growth;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -14,7 +17,7 @@ use alloc::vec::Vec;
 use core::mem::offset_of;
 use core::ops::Range;
 
-use rtolab_time::Instant;
+use rtolab_time::{Duration, Instant};
 
 use crate::config::{Config, ReceiverConfig, RxtAnswer};
 use crate::segment::{Codepoint, Flags, Segment};
@@ -75,7 +78,7 @@ impl Receiver {
             duplicate: None,
             fin: None,
             due: AckDue::No,
-            delayed: DelayedAck::default(),
+            delayed: DelayedAck::new(&config),
             dupacks: config.receiver.delayed_dupacks.map(Dupacks::new).map(Box::new),
             sack_memory: None,
             misbehaviour: config.receiver.lie.map(Misbehaviour::new).map(Box::new),
@@ -174,7 +177,7 @@ impl Receiver {
     /// while [all is in order](Self::is_in_order).
     #[inline(always)]
     pub(crate) fn take_next(&mut self, segment: &Segment, at: Instant) {
-        self.delayed.arrived(segment, at, (true, &self.config.receiver));
+        self.delayed.arrived(segment, at, &self.config.receiver);
         self.rcv_nxt += segment.len;
         self.read = self.rcv_nxt;
         self.due = self.delayed.in_order(segment, at, self.due, &self.config.receiver);
@@ -272,6 +275,16 @@ impl Receiver {
         self.echo.synchronise(syn);
     }
 
+    /// The handshake is complete, with this SRTT and RTO of the own end.
+    pub(crate) fn note_round_trip(&mut self, srtt: Option<Duration>, rto: Duration) {
+        self.delayed.note_round_trip(srtt, rto);
+    }
+
+    /// This end sends data.
+    pub(crate) fn note_data_sent(&mut self, at: Instant) {
+        self.delayed.data_sent(at);
+    }
+
     /// TS.Recent, to be echoed.
     pub const fn recent(&self) -> Option<u32> {
         self.echo.recent()
@@ -290,8 +303,8 @@ impl Receiver {
     /// The segment is dropped for its old timestamp, and acknowledged at once.
     pub fn drop_by_paws(&mut self, segment: &Segment) {
         self.due = AckDue::Now;
-        if segment.sequence_length() > 0 {
-            self.delayed.duplicate(&self.config.receiver);
+        if segment.sequence_length() > 0 && segment.seq < self.rcv_nxt {
+            self.delayed.duplicate(false, &self.config.receiver);
         }
         if self.config().dsack_old && segment.sequence_length() > 0 {
             self.duplicate = self.duplicate_part(&(segment.seq..segment.end()));
@@ -393,6 +406,7 @@ impl Receiver {
             self.due = AckDue::Now;
         }
         if matches!(self.due, AckDue::At(deadline) if deadline <= at) {
+            self.delayed.expired(&self.config.receiver);
             self.due = AckDue::Now;
         }
     }

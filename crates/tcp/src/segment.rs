@@ -116,6 +116,9 @@ pub struct SynOptions {
     pub window_scale: Option<u8>,
     /// "You may send me SACK options" (RFC 2018 section 2).
     pub sack_permitted: bool,
+    /// Does the option that permits SACK take the place of the padding of timestamps, as in Linux
+    /// (`tcp_options_write`)?
+    pub compact: bool,
 }
 
 /// The ECN field in the IP header of a segment (RFC 3168 section 5).
@@ -182,6 +185,7 @@ const IS_ECT_0: u16 = 0x0100;
 const IS_ECT_1: u16 = 0x0200;
 const IS_CE: u16 = 0x0400;
 const IS_OF_ECN: u16 = IS_ECT_0 | IS_ECT_1 | IS_CE;
+const IS_COMPACT: u16 = 0x0800;
 const MSS_WORD: usize = 6;
 const WINDOW_SCALE_WORD: usize = 7;
 
@@ -226,6 +230,7 @@ impl Segment {
                 _ => Some(self.words[WINDOW_SCALE_WORD] as u8),
             },
             sack_permitted: self.present & HAS_SACK_PERMITTED != 0,
+            compact: self.present & IS_COMPACT != 0,
         }
     }
 
@@ -242,6 +247,9 @@ impl Segment {
         }
         if options.sack_permitted {
             self.present |= HAS_SACK_PERMITTED;
+        }
+        if options.compact {
+            self.present |= IS_COMPACT;
         }
     }
 
@@ -334,7 +342,8 @@ impl Segment {
     }
 
     /// The length of the options on the wire with their padding, in bytes: each option is padded
-    /// to a multiple of four, as stacks do.
+    /// to a multiple of four, as stacks do. In a [compact](SynOptions::compact) SYN the option that
+    /// permits SACK pads the timestamps.
     #[inline]
     pub const fn option_bytes(&self) -> u32 {
         if self.present & !IS_OF_ECN == 0 {
@@ -343,7 +352,11 @@ impl Segment {
         let timestamps = if self.present & HAS_TIMESTAMPS != 0 { 12 } else { 0 };
         let mss = if self.present & HAS_MSS != 0 { 4 } else { 0 };
         let scale = if self.present & HAS_WINDOW_SCALE != 0 { 4 } else { 0 };
-        let permitted = if self.present & HAS_SACK_PERMITTED != 0 { 4 } else { 0 };
+        let permitted = match self.present & (HAS_SACK_PERMITTED | HAS_TIMESTAMPS | IS_COMPACT) {
+            both if both == HAS_SACK_PERMITTED | HAS_TIMESTAMPS | IS_COMPACT => 0,
+            some if some & HAS_SACK_PERMITTED != 0 => 4,
+            _ => 0,
+        };
         let count = self.sack_count() as u32;
         let sack = if count > 0 { 4 + 8 * count } else { 0 };
         timestamps + mss + scale + permitted + sack
@@ -408,5 +421,21 @@ mod tests {
         syn.set_syn_options(SynOptions { mss: Some(1460), ..SynOptions::default() });
         syn.push_sack(Seq::FIRST..Seq::FIRST + 1);
         assert_eq!((syn.sack_room(), syn.sack_count(), syn.option_bytes()), (0, 0, 16));
+    }
+
+    #[test]
+    fn in_a_compact_syn_the_option_that_permits_sack_pads_the_timestamps() {
+        for (compact, timestamps, bytes) in
+            [(false, true, 24), (true, true, 20), (false, false, 12), (true, false, 12)]
+        {
+            let mut syn = Segment::new(Seq::FIRST, 0, Flags::SYN);
+            if timestamps {
+                syn.set_timestamps(Timestamps { value: 7, echo: 3 });
+            }
+            let (mss, window_scale) = (Some(1460), Some(7));
+            let options = SynOptions { mss, window_scale, sack_permitted: true, compact };
+            syn.set_syn_options(options);
+            assert_eq!((syn.option_bytes(), syn.syn_options()), (bytes, options));
+        }
     }
 }

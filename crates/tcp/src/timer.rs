@@ -8,6 +8,7 @@ use rtolab_time::Instant;
 
 use crate::config::TimerClock;
 use wheel::Wheel;
+pub(crate) use wheel::expiry as wheel_expiry;
 
 /// A timer of a connection. The delayed-ACK timer is not among them; the receiver keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,24 +30,28 @@ pub(crate) enum Timer {
 #[derive(Clone, Debug)]
 pub(crate) struct TimerTable {
     expiries: [Instant; 5],
-    /// The wheel on which the timers of the sender run, if they are not exact.
-    wheel: Option<Box<Wheel>>,
+    /// The wheel on which the timers of the sender run, if they are not exact: one for each, because
+    /// in Linux only one of them runs.
+    wheels: Option<Box<[Wheel; 3]>>,
 }
 
 impl TimerTable {
     /// No timer runs. Those of the sender run on Linux's wheel if `clock` says so.
     pub fn new(clock: TimerClock) -> Self {
-        let wheel = match clock {
-            TimerClock::Wheel(tick) if !tick.is_zero() => Some(Box::new(Wheel::new(tick))),
+        let wheels = match clock {
+            TimerClock::Wheel(tick) if !tick.is_zero() => {
+                Some(Box::new(core::array::from_fn(|_| Wheel::new(tick))))
+            }
             TimerClock::Exact | TimerClock::Ticks | TimerClock::Wheel(_) => None,
         };
-        Self { expiries: [Instant::NEVER; 5], wheel }
+        Self { expiries: [Instant::NEVER; 5], wheels }
     }
 
     /// Sets the timer at `at` to expire at `due`, or when the wheel allows.
     #[inline(always)]
     pub fn schedule(&mut self, timer: Timer, due: Instant, at: Instant) {
-        let expiry = match &mut self.wheel {
+        let wheel = self.wheels.as_mut().and_then(|wheels| wheels.get_mut(timer as usize));
+        let expiry = match wheel {
             Some(wheel) if due > at => wheel.expiry(at, due),
             _ => due,
         };

@@ -18,12 +18,11 @@ Progress = Callable[[int, int], object]
 SENDER = "linux"
 """The engine's model of a current kernel."""
 
-RECEIVER = {"receiver.profile": "linux", "receiver.quick_acks": 955}
+RECEIVER = {"receiver.profile": "linux", "receiver.memory": "4194304 B"}
 """Its receiver, unless the scenario sets these keys.
 
-A kernel acknowledges every segment while its receive window grows (`tcp_grow_window`), by two
-segments each time, and for 16 segments after that. With the 4 MB buffers of emulated hosts and
-with timestamps these are 955 segments (measured on 6.12).
+A kernel acknowledges every segment while the window that it could advertise grows
+(`tcp_grow_window`). Emulated hosts have receive buffers of 4 MB (`tcp_rmem`).
 """
 
 WHEELS = (250, 1000)

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { DRAIN_STACK = 64 << 10, DRAIN_PART = 1 << 30 };
+enum { DRAIN_STACK = 64 << 10, DRAIN_PART = 1 << 30, PARTS = 256 };
 enum { OPENED = 1, ENDED = 2, BROKEN = 4 };
 
 struct state {
@@ -77,13 +77,25 @@ void look(struct end *end)
 		getsockopt(end->fd, IPPROTO_TCP, TCP_INFO, end->info, &length);
 }
 
-/* A last segment that is not full waits for the FIN, as it leaves with it in the simulator. */
+/* Writes many buffers of zeros in one call, as the simulator's application writes all at once: where
+ * a call ends decides which segments have PSH. A last segment that is not full waits for the FIN, as
+ * it leaves with it in the simulator. */
 static void write_out(struct end *end)
 {
+	struct iovec parts[PARTS];
+	struct msghdr message = {.msg_iov = parts};
+
 	while (end->opened && !end->broken && end->unwritten) {
-		size_t part = end->unwritten < sizeof zeros ? end->unwritten : sizeof zeros;
-		int more = end->closing && part == end->unwritten ? MSG_MORE : 0;
-		ssize_t sent = send(end->fd, zeros, part, MSG_NOSIGNAL | MSG_DONTWAIT | more);
+		uint64_t rest = end->unwritten;
+
+		for (message.msg_iovlen = 0; rest && message.msg_iovlen < PARTS; message.msg_iovlen++) {
+			size_t part = rest < sizeof zeros ? rest : sizeof zeros;
+
+			parts[message.msg_iovlen] = (struct iovec){zeros, part};
+			rest -= part;
+		}
+		int more = end->closing && !rest ? MSG_MORE : 0;
+		ssize_t sent = sendmsg(end->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT | more);
 
 		if (sent < 0) {
 			if (errno != EAGAIN && errno != EINTR)

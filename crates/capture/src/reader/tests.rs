@@ -81,7 +81,12 @@ fn write(packets: &[CapturedPacket]) -> Vec<u8> {
 fn written_packets_are_read() {
     let mut syn = packet(0, V4, 0);
     syn.segment.flags = Flags::SYN;
-    syn.segment.syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
+    syn.segment.syn = SynOptions {
+        mss: Some(1460),
+        window_scale: Some(7),
+        sack_permitted: true,
+        ..SynOptions::default()
+    };
     syn.comment = Some("the first one: \u{2192}".into());
     let packets = [syn, packet(AT, V4, 1448), packet(AT + 1, V6, 33), packet(u64::MAX, V4, 1)];
     let (captured, error, skipped) = read(&write(&packets));

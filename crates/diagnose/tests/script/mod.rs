@@ -78,7 +78,12 @@ impl Script {
             len,
             window: 60_000,
             flags,
-            syn: SynOptions { mss: Some(1000), window_scale: None, sack_permitted: self.sack },
+            syn: SynOptions {
+                mss: Some(1000),
+                window_scale: None,
+                sack_permitted: self.sack,
+                ..SynOptions::default()
+            },
             timestamps: self.stamps.then_some(stamps),
             sack: sack.into_iter().collect(),
         };

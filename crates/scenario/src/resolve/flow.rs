@@ -86,6 +86,7 @@ impl Base<'_> {
             kernel: Sysctl::default(),
             tcp,
             receiver,
+            receiver_profile: None,
         };
         self.check_datagrams(&first, flow, at)?;
         if flow.mss.is_some() {

@@ -48,6 +48,7 @@ pub(super) fn set_flows(flows: &mut [Flow], receiver: &Receiver, kernels: &[Kern
     let receives = receiver.profile.is_some_and(|profile| profile.kernel.is_some());
     for flow in flows {
         flow.kernel = kernels[flow.from].sysctl();
+        flow.receiver_profile = receiver.profile.map(|profile| profile.name);
         if receives {
             let config = &mut flow.receiver;
             kernels[flow.to].sysctl().apply_to_receiver(config);

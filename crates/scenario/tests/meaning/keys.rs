@@ -346,6 +346,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("receiver.heartbeat_phase", "50 ms"),
     ("receiver.ack_counts", "bytes"),
     ("receiver.quick_acks", "16"),
+    ("receiver.memory", "4 MB"),
     ("receiver.ack_pushed_at_once", "true"),
     ("receiver.gap_fill", "delayed"),
     ("receiver.max_sack_blocks", "1"),

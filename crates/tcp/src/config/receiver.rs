@@ -34,6 +34,11 @@ pub struct ReceiverConfig {
     /// there at most 16 (`TCP_MAX_QUICKACKS`).
     #[setting(format = IntegerRange<0, { u32::MAX }>)]
     pub quick_acks: u32,
+    /// The memory of a Linux receiver's buffer, in bytes (`tcp_rmem`). While the window that fits
+    /// into it grows, each segment is acknowledged at once (`tcp_grow_window`). Only for
+    /// `receiver.profile = "linux"`.
+    #[setting(format = Buffer, example = "4 MB", unset = "the window does not grow")]
+    pub memory: Option<u32>,
     /// Is a segment with PSH acknowledged at once? See [`Config::push`](crate::Config::push) for
     /// who sets it.
     pub ack_pushed_at_once: bool,
@@ -87,13 +92,17 @@ pub enum AckRules {
     /// that arrived in order.
     #[default]
     Common,
-    /// Linux, `net/ipv4/tcp_input.c`:
+    /// Linux 6, `net/ipv4/tcp_input.c`:
     ///
-    /// - more than one full segment is acknowledged at once (`__tcp_ack_snd_check`);
-    /// - only the next expected segment gives the time between segments (`tcp_event_data_recv`);
-    /// - `quick_acks` counts the segments for which the window grows: those in order and, with
-    ///   SACK, those above a gap (`tcp_grow_window`, `tcp_data_queue_ofo`);
-    /// - after a duplicate 16 acknowledgments are sent at once (`tcp_data_queue`).
+    /// - more than one full segment is acknowledged at once (`__tcp_ack_snd_check`), and so is a
+    ///   small segment, or one with PSH, when it is read (`tcp_cleanup_rbuf`);
+    /// - `quick_acks` and further ones are a count that a duplicate, a long silence
+    ///   (`tcp_incr_quickack`) and a growing window (`tcp_grow_window`) raise;
+    /// - only the next expected segment gives the time between segments (`tcp_event_data_recv`),
+    ///   and the delay doubles if its timer expires (`tcp_delack_timer_handler`);
+    /// - an end that answers data with data sends no quick acknowledgments (`icsk_ack.pingpong`);
+    /// - from the fourth duplicate acknowledgment for a gap on they are compressed
+    ///   (`tcp_comp_sack_delay_ns`).
     Linux,
 }
 

@@ -14,6 +14,7 @@ pub struct Window {
     smss: u64,
     halving: Halving,
     avoidance: CongestionAvoidance,
+    several_per_ack: bool,
     /// The bytes acknowledged since the window last grew (`bytes_acked` of RFC 3465 section 2.1).
     bytes_acked: u64,
     /// The fraction of a byte that the window has beyond `cwnd`, in units of 2^-32 bytes.
@@ -33,13 +34,14 @@ impl Window {
     pub fn new(config: &WindowConfig, smss: u32, syn_lost: bool) -> Self {
         let smss = u64::from(smss);
         let ssthresh = config.initial_ssthresh.map_or(u64::MAX, |count| u64::from(count) * smss);
-        let WindowConfig { halving, avoidance, slow_start, .. } = *config;
+        let WindowConfig { halving, avoidance, slow_start, several_per_ack, .. } = *config;
         let mut window = Self {
             cwnd: smss,
             ssthresh,
             smss,
             halving,
             avoidance,
+            several_per_ack,
             bytes_acked: 0,
             fraction: 0,
             slow_start,
@@ -111,7 +113,7 @@ impl Window {
     /// Changes the rules of growth and halving to those of `config`.
     pub(crate) const fn reconfigure(&mut self, config: &WindowConfig) {
         (self.halving, self.avoidance) = (config.halving, config.avoidance);
-        self.slow_start = config.slow_start;
+        (self.slow_start, self.several_per_ack) = (config.slow_start, config.several_per_ack);
     }
 
     /// Grows the window for an acknowledgment of `acked` new bytes outside of fast recovery.
@@ -147,6 +149,9 @@ impl Window {
                 self.cwnd += (self.smss * self.smss / self.cwnd).max(1);
             }
             CongestionAvoidance::FractionalAckCounting => self.grow_by_fraction(),
+            CongestionAvoidance::ByteCounting if self.several_per_ack => {
+                self.count_several(acked);
+            }
             CongestionAvoidance::ByteCounting => {
                 self.bytes_acked += acked;
                 if self.bytes_acked >= self.cwnd {
@@ -155,6 +160,19 @@ impl Window {
                 }
             }
         }
+    }
+
+    /// `tcp_cong_avoid_ai`: a segment for each window of acknowledged data, and one more if a
+    /// window's worth was counted before, when cwnd was larger.
+    fn count_several(&mut self, acked: u64) {
+        let cwnd = self.cwnd;
+        if self.bytes_acked >= cwnd {
+            self.bytes_acked = 0;
+            self.cwnd += self.smss;
+        }
+        self.bytes_acked += acked;
+        self.cwnd += self.bytes_acked / cwnd * self.smss;
+        self.bytes_acked %= cwnd;
     }
 
     /// Adds `SMSS * SMSS / cwnd`, in units of 2^-32 bytes.
@@ -240,6 +258,24 @@ mod tests {
         assert_eq!(window.cwnd, 4000);
         window.grow(1000);
         assert_eq!(window.cwnd, 5000);
+    }
+
+    /// `tcp_cong_avoid_ai`.
+    #[test]
+    fn an_acknowledgment_of_several_windows_grows_by_several_segments_if_configured() {
+        for (several_per_ack, grown) in [(false, 3000), (true, 7000)] {
+            let mut window =
+                Window { several_per_ack, ..window(2, 2, CongestionAvoidance::ByteCounting) };
+            window.grow(11_000);
+            assert_eq!(window.cwnd, grown);
+        }
+        // What was counted for a larger window counts for the smaller one.
+        let mut window =
+            Window { several_per_ack: true, ..window(8, 2, CongestionAvoidance::ByteCounting) };
+        window.grow(7000);
+        window.cwnd = 4000;
+        window.grow(1000);
+        assert_eq!((window.cwnd, window.bytes_acked), (5000, 1000));
     }
 
     #[test]

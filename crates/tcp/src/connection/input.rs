@@ -143,6 +143,9 @@ impl Connection {
             _ => State::FinWait1,
         };
         self.connected = true;
+        self.cold.last_oow_ack = None;
+        let srtt = self.sender.rtt().estimate().map(|known| known.srtt);
+        self.receiver.note_round_trip(srtt, self.sender.rto());
         self.start_keep_alive(at);
         self.push_event(Event::Connected);
     }
@@ -156,9 +159,7 @@ impl Connection {
         // RFC 7323 section 5.3 (R1) comes before the window test.
         let old = self.negotiated.timestamps && self.receiver.is_old(segment, at) && !reset;
         if old && !self.accepts_old_timestamp(segment) {
-            if self.may_answer_unacceptable(segment, at) {
-                self.receiver.drop_by_paws(segment);
-            }
+            self.on_old_timestamp(segment, at);
             return;
         }
         if reset {
@@ -197,6 +198,17 @@ impl Connection {
         }
     }
 
+    /// PAWS drops the segment, and answers it. Linux answers a SYN as it does any other
+    /// (`tcp_validate_incoming`).
+    fn on_old_timestamp(&mut self, segment: &Segment, at: Instant) {
+        let is_syn = segment.flags.has(Flags::SYN) && self.connected;
+        if is_syn && self.config.receiver.repeated_syn == RepeatedSyn::Linux {
+            self.send_challenge_ack(at);
+        } else if self.may_answer_unacceptable(segment, at) {
+            self.receiver.drop_by_paws(segment);
+        }
+    }
+
     /// A segment outside the window arrived. An ACK reports RCV.NXT to the peer; a retransmitted
     /// SYN is answered like the first one.
     fn on_unacceptable(&mut self, segment: &Segment, at: Instant) {
@@ -227,7 +239,7 @@ impl Connection {
             self.send_challenge_ack(at);
         } else if segment.flags.has(Flags::ACK) && una < segment.ack && segment.ack <= max {
             self.check_ack_field(segment, at);
-        } else {
+        } else if self.may_answer_now(at) {
             self.sender.retransmit_head = Some(Cause::SynAnswer);
             if self.keeps_first_syn_timestamp(segment) {
                 self.sender.restart_retransmission_timer(at);

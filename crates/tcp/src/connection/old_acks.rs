@@ -1,5 +1,5 @@
 //! Reordered acknowledgments, which have old timestamps: Linux accepts some that RFC 7323 drops,
-//! and limits the rate of its answers.
+//! and limits the rate of its answers to them and to SYNs.
 
 use rtolab_time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use super::Connection;
 use crate::config::OldAcks;
 use crate::segment::{Flags, Segment};
 
-/// The minimum interval between answers to invalid segments without data (`tcp_invalid_ratelimit`).
+/// The minimum interval between answers to invalid segments (`tcp_invalid_ratelimit`).
 const SPACING: Duration = Duration::from_millis(500);
 
 impl Connection {
@@ -38,11 +38,17 @@ impl Connection {
         u32::try_from((self.sender.rtt().rto() * 6 / 5).nanos() / tick).unwrap_or(u32::MAX)
     }
 
-    /// Returns whether an old or out-of-window segment may be answered. Linux limits the rate
-    /// (`tcp_oow_rate_limited`).
+    /// Returns whether an old or out-of-window segment may be answered. Linux limits the rate of
+    /// answers to those without data (`tcp_oow_rate_limited`).
     pub(super) fn may_answer_unacceptable(&mut self, segment: &Segment, at: Instant) -> bool {
-        let spaced = self.config.receiver.old_acks == OldAcks::Linux;
-        if !spaced || segment.sequence_length() > 0 {
+        let unlimited = segment.sequence_length() > 0 && !segment.flags.has(Flags::SYN);
+        unlimited || self.may_answer_now(at)
+    }
+
+    /// Returns whether an invalid segment may be answered, for Linux at most once in a time
+    /// (`__tcp_oow_rate_limited`).
+    pub(super) fn may_answer_now(&mut self, at: Instant) -> bool {
+        if self.config.receiver.old_acks != OldAcks::Linux {
             return true;
         }
         let is_limited = self.cold.last_oow_ack.is_some_and(|before| at - before < SPACING);

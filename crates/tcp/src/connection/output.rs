@@ -117,7 +117,8 @@ impl Connection {
     #[inline(always)]
     fn fill_in(&mut self, chunk: Chunk, at: Instant) -> Segment {
         let mut segment = Segment::new(chunk.seq, chunk.len, chunk.flags);
-        if self.config.push && self.sender.empties_buffer(&chunk) {
+        let pushes = self.config.push || self.config.forced_push;
+        if pushes && (self.sender.empties_buffer(&chunk) || self.sender.is_forced_push(&chunk)) {
             segment.flags |= Flags::PSH;
         }
         let is_retransmission = chunk.seq < self.sender.flight().max();
@@ -174,6 +175,7 @@ impl Connection {
                 false => self.config.window_scale.map(|shift| shift.min(MAX_WINDOW_SHIFT)),
             },
             sack_permitted: if is_syn_ack { self.negotiated.sack } else { self.config.sack },
+            compact: self.config.compact_syn,
         }
     }
 
@@ -213,6 +215,9 @@ impl Connection {
             self.receiver.falsify(&mut segment, self.smss, at);
         }
         self.receiver.acknowledge(&mut segment, sack);
+        if segment.len > 0 {
+            self.receiver.note_data_sent(at);
+        }
         segment
     }
 }

@@ -14,7 +14,8 @@ impl Connection {
     /// Sends a challenge ACK, within the rate limit (RFC 5961 section 7).
     #[cold]
     pub(super) fn send_challenge_ack(&mut self, at: Instant) {
-        if self.cold.challenges.allow(&self.config.connection.challenge, at) {
+        let allowed = self.may_answer_now(at);
+        if allowed && self.cold.challenges.allow(&self.config.connection.challenge, at) {
             self.receiver.ack_now();
         }
     }

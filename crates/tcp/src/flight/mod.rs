@@ -54,6 +54,9 @@ pub struct Flight {
     /// Does a retransmission count as in flight after its original was delivered or marked lost
     /// (Linux: `TCPCB_SACKED_RETRANS` without `TCPCB_LOST`)?
     keeps_retrans_out: bool,
+    /// The number of times that segments were marked lost, and retransmissions again (Linux:
+    /// `lost`).
+    losses: u64,
 }
 
 /// The counters of a flight.
@@ -82,6 +85,7 @@ impl Flight {
             offers_sack: false,
             sack: false,
             keeps_retrans_out: false,
+            losses: 0,
             sacked: 0,
             lost: 0,
             retrans_out: 0,

@@ -83,6 +83,7 @@ const SENDS: &[Behaviour] = &[
         |c| {
             c.window.slow_start = SlowStart::Delivered;
             c.window.avoidance = CongestionAvoidance::ByteCounting;
+            c.window.several_per_ack = true;
         },
     ),
     sets("a window that was not filled does not grow", "Linux 6, tcp_cwnd_validate", |c| {
@@ -141,6 +142,14 @@ const SENDS: &[Behaviour] = &[
     sets("Nagle's algorithm with Minshall's change", "Linux 6, tcp_minshall_check", |c| {
         c.nagle = Nagle::Minshall;
     }),
+    sets("a SYN with SACK and timestamps has 60 bytes", "Linux 6, tcp_options_write", |c| {
+        c.compact_syn = true;
+    }),
+    sets(
+        "PSH on the last segment, and on one in each half of the largest window",
+        "Linux 6, tcp_push and forced_push; assumed: the application writes all at once",
+        |c| c.forced_push = true,
+    ),
     sets("data after a close resets", "Linux 6, __tcp_close and tcp_rcv_state_process", |c| {
         c.connection.after_close = AfterClose::Resets;
     }),
@@ -170,12 +179,13 @@ const RECEIVES: &[Behaviour] = &[
     ),
     sets(
         "more than a full segment is acknowledged at once, and so is what follows a duplicate",
-        "Linux 6, __tcp_ack_snd_check, tcp_event_data_recv and tcp_data_queue",
+        "Linux 6, __tcp_ack_snd_check, tcp_cleanup_rbuf, tcp_event_data_recv, tcp_grow_window and \
+         tcp_data_queue",
         |c| c.receiver.ack_rules = AckRules::Linux,
     ),
     sets(
-        "16 ACKs are sent at once, as for a large window",
-        "Linux 6, tcp_incr_quickack; assumed: a window of 32 segments or more",
+        "16 ACKs are sent at once, fewer with a window below 32 segments",
+        "Linux 6, tcp_incr_quickack",
         |c| c.receiver.quick_acks = 16,
     ),
     sets(

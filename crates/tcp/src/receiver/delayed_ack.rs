@@ -4,14 +4,14 @@ use alloc::boxed::Box;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{AckCounts, AckDelay, AckRules, ReceiverConfig};
+use super::linux::LinuxAcks;
+use super::window_growth::Queued;
+use crate::config::{AckCounts, AckDelay, AckRules, Config, ReceiverConfig};
 use crate::segment::{Flags, Segment};
+use crate::seq::Seq;
 
-/// The shortest delay of Linux, and the initial one (`TCP_ATO_MIN`).
+/// The shortest adaptive delay, and the initial one (`TCP_ATO_MIN`).
 const SHORTEST: Duration = Duration::from_millis(40);
-
-/// The acknowledgments that Linux sends at once after a duplicate (`TCP_MAX_QUICKACKS`).
-const MAX_QUICKACKS: u32 = 16;
 
 /// When the next acknowledgment is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,13 +32,12 @@ pub(super) struct DelayedAck {
     segments: u32,
     /// The largest payload so far, which is assumed to be a full segment.
     full: u32,
-    /// The number of acknowledgments of data sent so far; in Linux, of segments for which the
-    /// window grows.
+    /// The number of acknowledgments of data sent so far.
     acknowledgments: u32,
-    /// The number of further acknowledgments that a duplicate makes quick (`icsk_ack.quick`).
-    quick: u32,
     /// Present if the delay adapts to the time between segments.
     ato: Option<Box<Ato>>,
+    /// Present if the rules are those of Linux 6.
+    linux: Option<Box<LinuxAcks>>,
 }
 
 /// Linux's estimate of the time between segments.
@@ -61,19 +60,23 @@ impl Ato {
 }
 
 impl DelayedAck {
-    /// A segment with data arrived. `is_next`: it begins with the next expected byte.
-    #[inline(always)]
-    pub(super) fn arrived(
-        &mut self,
-        segment: &Segment,
-        at: Instant,
-        (is_next, config): (bool, &ReceiverConfig),
-    ) {
-        if !is_next && config.ack_rules == AckRules::Linux {
-            return;
+    pub(super) fn new(config: &Config) -> Self {
+        let linux = config.receiver.ack_rules == AckRules::Linux;
+        Self { linux: linux.then(|| Box::new(LinuxAcks::new(config))), ..Self::default() }
+    }
+
+    /// The handshake is complete, with this SRTT and RTO.
+    pub(super) fn note_round_trip(&mut self, srtt: Option<Duration>, rto: Duration) {
+        if let Some(linux) = &mut self.linux {
+            linux.note_round_trip(srtt, rto);
         }
+    }
+
+    /// A segment with data arrived.
+    #[inline(always)]
+    pub(super) fn arrived(&mut self, segment: &Segment, at: Instant, config: &ReceiverConfig) {
         self.full = self.full.max(segment.len);
-        if config.ack_delay == AckDelay::Adaptive {
+        if config.ack_delay == AckDelay::Adaptive && self.linux.is_none() {
             match &mut self.ato {
                 Some(ato) => ato.arrived(at),
                 None => self.ato = Some(Box::new(Ato { last: at, ato: SHORTEST })),
@@ -93,17 +96,15 @@ impl DelayedAck {
     ) -> AckDue {
         self.segments += 1;
         self.bytes += u64::from(segment.len);
+        if let Some(linux) = &mut self.linux {
+            return linux.in_order(segment, (at, config), (due, self.bytes));
+        }
         let full = u64::from(self.full);
-        let enough = match (config.ack_counts, config.ack_rules) {
-            (AckCounts::Segments, _) => self.segments >= config.ack_every,
-            (AckCounts::Bytes, AckRules::Common) => {
-                self.bytes >= u64::from(config.ack_every) * full
-            }
-            (AckCounts::Bytes, AckRules::Linux) => {
-                self.bytes > u64::from(config.ack_every.saturating_sub(1)) * full
-            }
+        let enough = match config.ack_counts {
+            AckCounts::Segments => self.segments >= config.ack_every,
+            AckCounts::Bytes => self.bytes >= u64::from(config.ack_every) * full,
         };
-        let quick = self.acknowledgments < config.quick_acks || self.quick > 0;
+        let quick = self.acknowledgments < config.quick_acks;
         let pushed = config.ack_pushed_at_once && segment.flags.has(Flags::PSH);
         match due {
             _ if enough || quick || pushed || segment.flags.has(Flags::FIN) => AckDue::Now,
@@ -112,20 +113,49 @@ impl DelayedAck {
         }
     }
 
-    /// A segment arrived while a gap is open. `grows`: the window of Linux grows for it.
-    pub(super) const fn out_of_order(&mut self, config: &ReceiverConfig, grows: bool) {
-        if matches!(config.ack_rules, AckRules::Linux) && grows {
-            self.acknowledgments = self.acknowledgments.saturating_add(1);
+    /// A segment arrived that fills a gap, wholly or in part, and is acknowledged at once.
+    pub(super) fn fill(
+        &mut self,
+        segment: &Segment,
+        (at, config): (Instant, &ReceiverConfig),
+        (queued, before, after): (Queued, Seq, Seq),
+    ) {
+        if let Some(linux) = &mut self.linux {
+            linux.fill(segment, (at, config), (queued, before, after));
         }
     }
 
-    /// A duplicate arrived (Linux: `tcp_enter_quickack_mode`).
-    pub(super) fn duplicate(&mut self, config: &ReceiverConfig) {
-        if config.ack_rules == AckRules::Linux {
-            self.quick = MAX_QUICKACKS;
-            if let Some(ato) = &mut self.ato {
-                ato.ato = SHORTEST;
-            }
+    /// A segment arrived above a gap: returns when its duplicate acknowledgment is due.
+    pub(super) fn out_of_order(
+        &mut self,
+        segment: &Segment,
+        (at, sack): (Instant, bool),
+        (queued, rcv_nxt, due): (Queued, Seq, AckDue),
+    ) -> AckDue {
+        match &mut self.linux {
+            Some(linux) => linux.out_of_order(segment, (at, sack), (queued, rcv_nxt, due)),
+            None => AckDue::Now,
+        }
+    }
+
+    /// A duplicate arrived. `is_new`: it ends at or above the last acknowledgment.
+    pub(super) fn duplicate(&mut self, is_new: bool, config: &ReceiverConfig) {
+        if let Some(linux) = &mut self.linux {
+            linux.duplicate(is_new, config);
+        }
+    }
+
+    /// The timer of a delayed acknowledgment has expired.
+    pub(super) fn expired(&mut self, config: &ReceiverConfig) {
+        if let Some(linux) = &mut self.linux {
+            linux.expired(config);
+        }
+    }
+
+    /// Data is sent.
+    pub(super) fn data_sent(&mut self, at: Instant) {
+        if let Some(linux) = &mut self.linux {
+            linux.data_sent(at);
         }
     }
 
@@ -152,7 +182,9 @@ impl DelayedAck {
         if self.segments > 0 {
             self.acknowledgments = self.acknowledgments.saturating_add(1);
         }
-        self.quick = self.quick.saturating_sub(1);
+        if let Some(linux) = &mut self.linux {
+            linux.acknowledged();
+        }
         (self.segments, self.bytes) = (0, 0);
     }
 }

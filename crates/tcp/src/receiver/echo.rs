@@ -53,6 +53,11 @@ impl Echo {
         self.last_ack == nxt
     }
 
+    /// Did the last acknowledgment cover `end` and more?
+    pub(super) fn has_acknowledged_beyond(&self, end: Seq) -> bool {
+        end < self.last_ack
+    }
+
     /// RFC 7323 section 5.3 (R1): is the segment's timestamp older than TS.Recent?
     pub(super) fn is_old(&self, segment: &Segment, at: Instant) -> bool {
         let outdated = self.taken.is_some_and(|taken| at - taken > OUTDATED);

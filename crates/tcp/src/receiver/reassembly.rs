@@ -7,6 +7,7 @@ use rtolab_time::Instant;
 
 use super::dupacks::Dupack;
 use super::sack_memory::take_touching;
+use super::window_growth::{Own, Queued};
 use super::{AckDue, Receiver};
 use crate::config::GapFill;
 use crate::segment::{Flags, Segment};
@@ -60,7 +61,7 @@ impl Receiver {
             self.note_fin(&range);
         }
         let is_next = range.start == self.rcv_nxt;
-        self.delayed.arrived(segment, at, (is_next, &self.config.receiver));
+        self.delayed.arrived(segment, at, &self.config.receiver);
         let fits = range.end <= self.rcv_wnd_edge;
         // The common case: the next expected segment, with nothing queued.
         if is_next && self.queued.is_empty() && fits {
@@ -89,18 +90,18 @@ impl Receiver {
         let edge = self.fin.map_or(self.rcv_wnd_edge, |fin| self.rcv_wnd_edge.min(fin + 1));
         let rest = range.start.max(self.rcv_nxt)..range.end.min(edge);
         let queues = !rest.is_empty();
+        let queued = self.queued_data(&range);
         if range.end <= before {
-            self.delayed.duplicate(&self.config.receiver);
+            let is_new = !self.echo.has_acknowledged_beyond(range.end);
+            self.delayed.duplicate(is_new, &self.config.receiver);
         }
         if queues {
-            let grows = self.config.sack || range.start == before;
-            self.delayed.out_of_order(&self.config.receiver, grows);
             self.queue(rest);
             self.remember_sack_blocks(range.clone());
         }
         match range.start == before && fits && self.duplicate.is_none() {
-            true => self.schedule_fill(segment, at),
-            false if range.start > before && queues => self.schedule_dupack(at),
+            true => self.schedule_fill(segment, at, (queued, before)),
+            false if range.start > before && queues => self.schedule_dupack(segment, at, queued),
             false => self.due = AckDue::Now,
         }
         if self.rcv_nxt > before {
@@ -110,24 +111,41 @@ impl Receiver {
         }
     }
 
-    /// Schedules the acknowledgment of a segment that filled a gap, or the beginning of one.
-    fn schedule_fill(&mut self, segment: &Segment, at: Instant) {
+    /// The data above RCV.NXT before a segment with this `range` arrives.
+    fn queued_data(&self, range: &Range<Seq>) -> Queued {
+        let bytes = self.queued.iter().map(|range| range.end.since(range.start)).sum();
+        let own = match self.queued.iter().any(|before| before.end == range.start) {
+            _ if range.start <= self.rcv_nxt => Own::Queued,
+            true => Own::Appended,
+            false => Own::NotYet,
+        };
+        Queued { ranges: self.queued.len(), bytes, own }
+    }
+
+    /// Schedules the acknowledgment of a segment that filled a gap, or the beginning of one: RCV.NXT
+    /// was `before`.
+    fn schedule_fill(&mut self, segment: &Segment, at: Instant, (queued, before): (Queued, Seq)) {
         let at_once = match self.config().gap_fill {
             GapFill::AtOnce => true,
             GapFill::WhereJoined => self.rcv_nxt > segment.end() || self.due != AckDue::No,
             GapFill::Delayed => false,
         };
         self.due = match at_once || self.has_received_fin() {
-            true => AckDue::Now,
+            true => {
+                let moved = (queued, before, self.rcv_nxt);
+                self.delayed.fill(segment, (at, &self.config.receiver), moved);
+                AckDue::Now
+            }
             false => self.delayed.in_order(segment, at, self.due, &self.config.receiver),
         };
     }
 
     /// Schedules the duplicate acknowledgment of a segment above a gap.
-    fn schedule_dupack(&mut self, at: Instant) {
+    fn schedule_dupack(&mut self, segment: &Segment, at: Instant, queued: Queued) {
         let dupack = self.dupacks.as_mut().map_or(Dupack::Now, |dupacks| dupacks.arrived(at));
         if dupack == Dupack::Now {
-            self.due = AckDue::Now;
+            let before = (queued, self.rcv_nxt, self.due);
+            self.due = self.delayed.out_of_order(segment, (at, self.config.sack), before);
         }
     }
 

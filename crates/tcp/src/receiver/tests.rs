@@ -1,6 +1,7 @@
 use alloc::vec::Vec;
 
 mod acknowledging;
+mod linux;
 mod timestamps;
 
 use rtolab_time::Duration;

@@ -36,6 +36,12 @@ pub(crate) struct LinuxReno {
     delivered: u32,
     /// The size of a full segment, in bytes.
     smss: u64,
+    /// Did an acknowledgment arrive after the handshake? The first one updates the window, because
+    /// its sequence number is above that of the SYN-ACK, so that it is no duplicate
+    /// (`tcp_may_update_window`).
+    window_updated: bool,
+    /// Is the current acknowledgment the first one?
+    is_first: bool,
 }
 
 impl LossRecovery for LinuxReno {
@@ -58,6 +64,7 @@ impl LossRecovery for LinuxReno {
         ack: &AckFacts,
         cx: &mut Context<'_>,
     ) -> RecoveryAction {
+        self.is_first = !ack.acks_syn() && !core::mem::replace(&mut self.window_updated, true);
         if self.acked > 0 {
             self.remove_sacks(cx.flight);
         }
@@ -162,7 +169,7 @@ impl LinuxReno {
 
     /// Counts a duplicate acknowledgment (`tcp_add_reno_sack`).
     fn count(&mut self, ack: &AckFacts, flight: &Flight) {
-        if ack.duplicate {
+        if ack.duplicate && !self.is_first {
             let before = self.sacked_out;
             self.sacked_out += 1;
             self.limit_sacks(0, flight);

@@ -94,6 +94,12 @@ pub(crate) trait LossRecovery {
         None
     }
 
+    /// The number of segments that the current acknowledgment delivers, if they count instead of
+    /// their bytes.
+    fn delivered_segments(&self) -> Option<u32> {
+        None
+    }
+
     /// Clears all losses, and stops the timers.
     fn forget_losses(&mut self, _timers: &mut TimerTable, _flight: &mut Flight) {}
 

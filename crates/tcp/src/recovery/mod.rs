@@ -108,6 +108,7 @@ dispatch! {
         fn is_undone() -> bool;
         fn is_in_loss() -> bool;
         fn delivered() -> Option<u64>;
+        fn delivered_segments() -> Option<u32>;
         fn probe_timeout(config: &Config) -> Option<Duration>;
         fn pto_count() -> Option<u32>;
         fn set_loss_detection_timer(outstanding: bool, cx: &mut Context<'_>);

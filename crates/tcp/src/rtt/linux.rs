@@ -7,7 +7,7 @@ use rtolab_time::Duration;
 
 use super::Estimate;
 use super::smoothing::{Smoothed, ewma};
-use crate::config::RtoConfig;
+use crate::config::{RtoConfig, TimerClock};
 use crate::seq::Seq;
 
 /// The deviation and its maximum in a window, in nanoseconds.
@@ -17,6 +17,17 @@ pub(super) struct LinuxDeviation {
     mdev_max: u64,
     /// SND.MAX when the window began.
     rtt_seq: Seq,
+}
+
+/// The timeout as the kernel stores it and backs it off: in whole ticks of the timer wheel, if
+/// timers run on one (`icsk_rto`).
+fn in_ticks(rto: Duration, config: &RtoConfig) -> Duration {
+    match config.timer {
+        TimerClock::Wheel(tick) if !tick.is_zero() => {
+            Duration::from_nanos(rto.nanos().next_multiple_of(tick.nanos()))
+        }
+        _ => rto,
+    }
 }
 
 impl LinuxDeviation {
@@ -51,7 +62,8 @@ impl LinuxDeviation {
         };
         let rttvar = Duration::from_nanos(rttvar);
         let estimate = Estimate { srtt, rttvar };
-        Smoothed { estimate, rto: srtt + rttvar * 4, min_rto: Duration::ZERO }
+        let rto = in_ticks(srtt + rttvar * 4, config);
+        Smoothed { estimate, rto, min_rto: Duration::ZERO }
     }
 
     /// mdev = 3/4 mdev + 1/4 |srtt - m|. If `m` is below `srtt` and would raise `mdev`, the change

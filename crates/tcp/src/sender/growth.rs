@@ -51,6 +51,10 @@ impl Sender {
     #[inline]
     pub(super) fn credits(&self, facts: &AckFacts) -> u64 {
         match self.config.window.slow_start {
+            SlowStart::Delivered if self.loss_recovery.delivered_segments().is_some() => {
+                let segments = self.loss_recovery.delivered_segments().map_or(0, u64::from);
+                segments * self.window.smss() + self.delivered_twice(facts)
+            }
             SlowStart::Delivered => {
                 let unsacked = facts.max.since(facts.una_before) - facts.sacked_before;
                 let delivered = unsacked - (self.flight.size() - self.flight.sacked());

@@ -8,7 +8,7 @@ use super::Sender;
 use super::ecn::is_ece;
 use super::outcome::DetectionOutcome;
 use super::recovering::Phase;
-use crate::config::{FullAck, Reduction, Sampling};
+use crate::config::{FullAck, PrrBound, Reduction, Sampling};
 use crate::flight::{AckFacts, Sent};
 use crate::recovery::LossRecovery;
 use crate::rtt::DelayedAckTracker;
@@ -152,7 +152,9 @@ impl Sender {
             return grows && !reducing && !outcome.freezes_cwnd() && self.validate_ack(ack);
         }
         let allowed = match phase {
-            Phase::Outside | Phase::Entered => true,
+            Phase::Outside => true,
+            // In Linux the window is reduced or grows (`tcp_cong_control`).
+            Phase::Entered => self.config.recovery.reduction != Reduction::Prr(PrrBound::Linux),
             Phase::Stayed => false,
             Phase::Left => {
                 let is_halved = self.config.window.full_ack == FullAck::Halved;
@@ -237,8 +239,9 @@ impl Sender {
         };
         let measured =
             sent.map(|(first, last)| [first, last].map(|sent| self.rtt.measure(sent, facts.at)));
-        // If an ACK does not advance SND.UNA, its echo belongs to an earlier segment.
-        let echo = facts.echo.filter(|echo| *echo != 0 && facts.is_new());
+        // If an ACK does not advance SND.UNA, its echo belongs to an earlier segment. A SYN-ACK
+        // echoes the SYN.
+        let echo = facts.echo.filter(|echo| (*echo != 0 || facts.acks_syn()) && facts.is_new());
         let rtts = measured.or_else(|| echo.map(|echo| [self.echoed_rtt(echo, facts.at); 2]));
         let Some([first, last]) = rtts.filter(|_| self.may_sample(facts)) else { return };
         self.rtt.expect_samples(facts.max.since(facts.una_before), self.window.smss());

@@ -260,6 +260,16 @@ impl Sender {
         chunk.len > 0 && chunk.seq + chunk.len == self.write_seq
     }
 
+    /// Is the chunk the first full segment after half the largest window (Linux, `forced_push`), if
+    /// all data was written at once? Such pushes are equally far apart, so that retransmissions
+    /// keep them.
+    pub(crate) fn is_forced_push(&self, chunk: &Chunk) -> bool {
+        let smss = self.window.smss();
+        let every = (u64::from(self.largest_window / 2) / smss + 1) * smss;
+        let end = (chunk.seq + chunk.len).since(Seq::FIRST + 1);
+        self.config.forced_push && chunk.len > 0 && end % every == 0
+    }
+
     /// Is the sender blocked by the advertised window alone? Nothing is outstanding, so that no
     /// acknowledgment will update the window.
     #[inline]

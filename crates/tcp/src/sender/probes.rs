@@ -21,8 +21,10 @@ impl Sender {
         });
         match (pto, latest) {
             (None, _) => self.timers.stop(Timer::LossProbe),
-            (Some(pto), Some(latest)) if latest <= pto => self.timers.set(Timer::LossProbe, latest),
-            (Some(pto), _) => self.timers.schedule(Timer::LossProbe, pto, at),
+            (Some(pto), latest) => {
+                let due = latest.map_or(pto, |latest| latest.min(pto));
+                self.timers.schedule(Timer::LossProbe, due, at);
+            }
         }
     }
 

@@ -7,17 +7,20 @@ use crate::recovery::LossRecovery;
 use crate::reduction::{Prr, RateHalving, ReductionAck, ReductionAlgorithm, WindowReduction};
 use crate::seq::Seq;
 
-/// The bytes marked lost and the bytes retransmitted (`lost_out` and `retrans_out` of Linux).
+/// The bytes marked lost and the bytes retransmitted (`lost_out` and `retrans_out` of Linux), and
+/// how often segments were marked lost (`lost`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LossCounts {
     lost: u64,
     retransmitted: u64,
+    marked: u64,
 }
 
 impl Sender {
     /// The current counts.
     pub(crate) const fn losses(&self) -> LossCounts {
-        LossCounts { lost: self.flight.lost(), retransmitted: self.flight.retrans_out() }
+        let (lost, retransmitted) = (self.flight.lost(), self.flight.retrans_out());
+        LossCounts { lost, retransmitted, marked: self.flight.losses() }
     }
 
     /// Fast recovery begins with `flight_size` bytes outstanding and `cwnd` equal to `ssthresh`. A
@@ -129,7 +132,10 @@ impl Sender {
     ) {
         let flight_size = facts.max.since(facts.una_before);
         let unsacked = flight_size - facts.sacked_before;
-        let delivered = unsacked - (self.flight.size() - self.flight.sacked());
+        let delivered = match self.loss_recovery.delivered_segments() {
+            Some(segments) => u64::from(segments) * self.window.smss(),
+            None => unsacked - (self.flight.size() - self.flight.sacked()),
+        };
         let delivered = delivered + self.delivered_twice(facts);
         let delivered = self.loss_recovery.delivered().unwrap_or(delivered);
         if self.is_in_prr_for_ece() {
@@ -145,9 +151,13 @@ impl Sender {
             }
             return;
         }
-        let LossCounts { lost, retransmitted } = self.losses();
-        // A delivered retransmission leaves both counts.
-        let further_loss = lost + before.retransmitted > before.lost + retransmitted;
+        let LossCounts { lost, retransmitted, marked } = self.losses();
+        let further_loss = match self.loss_recovery.delivered_segments() {
+            // An undo by the same acknowledgment may have cleared the marks before.
+            Some(_) => marked > before.marked,
+            // A delivered retransmission leaves both counts.
+            None => lost + before.retransmitted > before.lost + retransmitted,
+        };
         self.begin_prr(bound, flight_size, unsacked);
         // RFC 6937 runs PRR for every ACK, RFC 9937 for those that deliver data.
         if delivered > 0 || matches!(bound, PrrBound::Crb | PrrBound::Ssrb) {

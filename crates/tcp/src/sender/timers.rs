@@ -81,7 +81,10 @@ impl Sender {
     fn restart_rack_timers(&mut self, facts: &AckFacts, rack_timer_ran: bool) {
         match facts.is_new() {
             true => {
-                let latest = self.timers.get(Timer::Retransmission);
+                let latest = match self.config.rto.restarts {
+                    Restarts::Linux => Some(self.expiry(facts.at)),
+                    Restarts::NewAcks => self.timers.get(Timer::Retransmission),
+                };
                 self.arm_probe(self.flight.size(), facts.at, latest);
             }
             false if self.may_probe(self.flight.size()) => {}
@@ -126,7 +129,8 @@ impl Sender {
             (Restarts::Linux, Some(head)) => {
                 Some(self.expiry(head.last_sent)).filter(|latest| *latest > at)
             }
-            _ => self.timers.get(Timer::Retransmission),
+            (Restarts::Linux, None) => Some(self.expiry(at)),
+            (Restarts::NewAcks, _) => self.timers.get(Timer::Retransmission),
         }
     }
 }

@@ -44,10 +44,13 @@ impl Wheel {
     }
 }
 
-/// The expiry of a timer that is set at `at` for `timeout`; `tick` is not zero.
-fn expiry(at: Instant, timeout: Duration, tick: Duration) -> Instant {
+/// The expiry of a timer that is set at `at` for `timeout`; `tick` is not zero. When a timer expires,
+/// at a tick, the wheel is one tick ahead: a timer that is set then may be in a finer slot
+/// (`__run_timers`).
+pub(crate) fn expiry(at: Instant, timeout: Duration, tick: Duration) -> Instant {
     let ticks = timeout.nanos().div_ceil(tick.nanos());
-    let level = (1..=LEVELS).rev().find(|level| ticks >= LOWEST << (LEVEL_SHIFT * (level - 1)));
+    let left = ticks.saturating_sub(u64::from(at.nanos() % tick.nanos() == 0));
+    let level = (1..=LEVELS).rev().find(|level| left >= LOWEST << (LEVEL_SHIFT * (level - 1)));
     let shift = LEVEL_SHIFT * level.unwrap_or(0);
     let slot = ((at.nanos() / tick.nanos() + ticks) >> shift) + 1;
     Instant::from_nanos((slot << shift).saturating_mul(tick.nanos()))
@@ -59,7 +62,8 @@ mod tests {
 
     fn expires(at: u64, timeout: u64, tick: u64) -> u64 {
         let [timeout, tick] = [timeout, tick].map(Duration::from_millis);
-        expiry(Instant::START + Duration::from_millis(at), timeout, tick).nanos() / 1_000_000
+        let at = Instant::START + Duration::from_millis(at) + Duration::from_micros(1);
+        expiry(at, timeout, tick).nanos() / 1_000_000
     }
 
     #[test]
@@ -72,6 +76,16 @@ mod tests {
         assert_eq!(expires(0, 4031, 1), 4032);
         assert_eq!(expires(0, 4032, 1), 4096);
         assert_eq!(expires(100, 503, 4), 608);
+    }
+
+    /// Linux 6.12: after the timeout at 416 ms, with an RTO of 252 ms, the next one was at 928 ms.
+    #[test]
+    fn a_timer_that_is_set_when_one_expires_may_be_in_a_finer_slot() {
+        let tick = Duration::from_millis(1);
+        let at = |micros| Instant::START + Duration::from_micros(micros);
+        let timeout = Duration::from_millis(504);
+        assert_eq!(expiry(at(416_000), timeout, tick), at(928_000));
+        assert_eq!(expiry(at(416_001), timeout, tick), at(960_000));
     }
 
     /// A timer of 67 ticks from 1406 and one of 55 from 1418 are both requested for 1473.

@@ -78,21 +78,30 @@ impl WireSegment {
     }
 
     fn emit_options(&self, header: &mut Header) {
-        let SynOptions { mss, window_scale, sack_permitted } = self.syn;
+        let SynOptions { mss, window_scale, sack_permitted, compact } = self.syn;
         if let Some(mss) = mss {
             emit_option(header, kind::MSS, &mss.to_be_bytes());
         }
         if let Some(shift) = window_scale {
             emit_option(header, kind::WINDOW_SCALE, &[shift]);
         }
-        if sack_permitted {
-            emit_option(header, kind::SACK_PERMITTED, &[]);
+        let compact = compact && sack_permitted && self.timestamps.is_some();
+        match sack_permitted {
+            true if compact => header.extend([kind::SACK_PERMITTED, 2]),
+            true => emit_option(header, kind::SACK_PERMITTED, &[]),
+            false => {}
         }
         if let Some(Timestamps { value, echo }) = self.timestamps {
             let mut body = ArrayVec::<u8, 8>::new();
             body.extend(value.to_be_bytes());
             body.extend(echo.to_be_bytes());
-            emit_option(header, kind::TIMESTAMPS, &body);
+            match compact {
+                true => {
+                    header.extend([kind::TIMESTAMPS, 10]);
+                    header.extend(body);
+                }
+                false => emit_option(header, kind::TIMESTAMPS, &body),
+            }
         }
         let room = header.remaining_capacity().saturating_sub(4) / 8;
         let mut body = ArrayVec::<u8, { 8 * MAX_SACK_BLOCKS }>::new();

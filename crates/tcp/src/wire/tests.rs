@@ -53,8 +53,12 @@ fn with_options(options: &[u8]) -> WireSegment {
 
 #[test]
 fn a_syn_ack_byte_by_byte() {
-    let mut segment =
-        syn(SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true });
+    let mut segment = syn(SynOptions {
+        mss: Some(1460),
+        window_scale: Some(7),
+        sack_permitted: true,
+        ..SynOptions::default()
+    });
     segment.flags |= Flags::ACK;
     segment.ack = Seq::FIRST + 1;
     segment.window = 64_240;
@@ -240,7 +244,12 @@ fn t_b_30_an_empty_sack_block_is_ignored() {
 #[test]
 fn fields_without_meaning_are_left_out() {
     let mut segment = WireSegment::from_segment(&ack(Seq::FIRST + 100), &MAPPING, PORTS);
-    segment.syn = SynOptions { mss: Some(9), window_scale: Some(9), sack_permitted: true };
+    segment.syn = SynOptions {
+        mss: Some(9),
+        window_scale: Some(9),
+        sack_permitted: true,
+        ..SynOptions::default()
+    };
     segment.sack.push(SackBlock { start: 200, end: 300 });
     let read = |flags| WireSegment { flags, ..segment.clone() }.to_segment(&MAPPING, START);
 
@@ -299,7 +308,12 @@ fn a_truncated_header_yields_its_whole_options() {
 fn sack_blocks_that_do_not_fit_are_left_out() {
     let block = SackBlock { start: 1, end: 2 };
     let crowded = WireSegment {
-        syn: SynOptions { mss: Some(1), window_scale: Some(1), sack_permitted: true },
+        syn: SynOptions {
+            mss: Some(1),
+            window_scale: Some(1),
+            sack_permitted: true,
+            ..SynOptions::default()
+        },
         timestamps: Some(Timestamps::default()),
         sack: [block; 4].into(),
         ..WireSegment::from_segment(&ack(Seq::FIRST), &MAPPING, PORTS)

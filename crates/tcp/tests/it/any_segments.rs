@@ -180,6 +180,7 @@ impl TestedConnection {
             mss: Some(1000),
             window_scale: Some(3),
             sack_permitted: true,
+            ..SynOptions::default()
         });
         let connection = match start {
             Start::Accepts => Connection::accept(shared, &syn),
@@ -265,7 +266,7 @@ impl TestedConnection {
             len: arrival.len,
             window: arrival.window,
             flags: Flags::from_bits(arrival.flags),
-            syn: SynOptions { mss, window_scale, sack_permitted },
+            syn: SynOptions { mss, window_scale, sack_permitted, ..SynOptions::default() },
             timestamps: arrival
                 .stamps
                 .map(|(value, echo)| Timestamps { value: stamp(value), echo: stamp(echo) }),

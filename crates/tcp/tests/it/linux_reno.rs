@@ -38,12 +38,29 @@ fn after_an_undone_timeout_duplicates_start_no_recovery() {
 fn recovery_lasts_until_more_than_its_end_is_acknowledged() {
     for (above, recoveries) in [(0, 1), (1, 2)] {
         let mut s = without_sack().segments(60).sent(1..=10);
-        s.at(200).ack(0).expect([11]).ack(0).expect([12]).ack(0).expect([1]);
+        // The first one updates the window.
+        s.at(200).ack(0).expect_nothing();
+        s.ack(0).expect([11]).ack(0).expect([12]).ack(0).expect([1]);
         s.ack(0).expect_nothing().ack(0).expect([13]).fast_retransmits(1);
         let retransmitted = s.clock();
         for _ in 0..4 {
             s.at(300).echoing(retransmitted).ack(12 + above).take();
         }
         s.fast_retransmits(recoveries);
+    }
+}
+
+/// `tcp_may_update_window`: the sequence number of the first acknowledgment is above that of the
+/// SYN-ACK, so that it updates the window and is no duplicate. One of new data does so as well.
+#[test]
+fn the_first_acknowledgment_is_no_duplicate() {
+    for acked in [0, 1] {
+        let mut s = without_sack().segments(60).sent(1..=10);
+        s.at(200).ack(acked).take();
+        for _ in 0..2 {
+            s.ack(acked).take();
+        }
+        s.fast_retransmits(0).ack(acked).take();
+        s.fast_retransmits(1);
     }
 }

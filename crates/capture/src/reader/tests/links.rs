@@ -113,7 +113,12 @@ fn packets_of_an_interface_with_an_unknown_link_type_are_skipped() {
 fn the_fingerprint_of_a_syn_has_its_options_in_order() {
     let mut syn = packet(0, V4, 0);
     syn.segment.flags = Flags::SYN;
-    syn.segment.syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
+    syn.segment.syn = SynOptions {
+        mss: Some(1460),
+        window_scale: Some(7),
+        sack_permitted: true,
+        ..SynOptions::default()
+    };
     let (captured, ..) = read(&ByteOrder::Little.pcap(0xa1b2_c3d4, 101, [0, 0], &ip(&syn)));
     let syn_fingerprint = captured[0].syn_fingerprint.as_ref().expect("it is a SYN");
     assert_eq!(

@@ -9,6 +9,9 @@ use crate::congestion::{Acked, CongestionControl, Window};
 /// `C` (`bic_scale`), in segments per cubed second: 0.4 in the integer arithmetic of the kernel.
 const C: f64 = 410.0 / 1024.0;
 
+/// The cube of a time in 1/1024 s, per segment: 2^40 / 410 (`cube_factor`).
+const CUBE_FACTOR: u64 = (1 << 40) / 410;
+
 /// The time after the start of an epoch in which RTT samples are discarded (`cubictcp_acked`).
 const RTT_DISCARD_TIME: Duration = Duration::from_secs(1);
 
@@ -124,13 +127,22 @@ impl LinuxCubic {
     }
 }
 
+/// The cube root in the kernel's arithmetic (`cubic_root`): one step of Newton's method from a value
+/// that is 3.6 % above the root of the six leading bits. It is up to 0.2 % off. The kernel takes the
+/// first value from a table that differs from this by up to 0.3 %; after the step that is 0.02 %.
+fn cubic_root(a: u64) -> f64 {
+    let bits = u64::BITS - a.leading_zeros();
+    let shift = ((bits * 84) >> 8) - 1;
+    let leading = (a >> (3 * shift)) as f64;
+    let first = (libm::round(64.0 * 1.036 * libm::cbrt(leading)) as u64) << shift >> 6;
+    let next = 2 * first + a / (first * (first - 1));
+    (next * 341 >> 10) as f64
+}
+
 impl Epoch {
     fn new((cwnd, last_max_cwnd): (f64, f64), acked: f64, now: Instant) -> Self {
         let (bic_k, bic_origin_point) = match last_max_cwnd > cwnd {
-            true => {
-                let seconds = libm::cbrt((last_max_cwnd - cwnd) / C);
-                (libm::floor(seconds * CURVE_HZ), last_max_cwnd)
-            }
+            true => (cubic_root(CUBE_FACTOR * (last_max_cwnd - cwnd) as u64), last_max_cwnd),
             false => (0.0, cwnd),
         };
         Self { epoch_start: now, bic_k, bic_origin_point, ack_cnt: acked, tcp_cwnd: cwnd }
@@ -225,6 +237,18 @@ mod tests {
 
     fn at(millis: u64) -> Instant {
         Instant::START + Duration::from_millis(millis)
+    }
+
+    /// The kernel's roots are within 0.2 % (its comment says so); those of small distances are below
+    /// the exact ones.
+    #[test]
+    fn cube_roots_are_those_of_the_kernel() {
+        for distance in 1..=10_000 {
+            let cube = CUBE_FACTOR * distance;
+            let (root, exact) = (cubic_root(cube), libm::cbrt(cube as f64));
+            assert!((root / exact - 1.0).abs() < 0.002, "{distance}: {root} {exact}");
+        }
+        assert!(cubic_root(CUBE_FACTOR) < 1390.0);
     }
 
     /// `bictcp_update` looks at the window and the time of the last evaluation first.

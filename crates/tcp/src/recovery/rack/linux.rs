@@ -40,6 +40,8 @@ pub(crate) struct LinuxRack {
     only_new: bool,
     /// Is the reduction undone by the current acknowledgment?
     undone: bool,
+    /// The segments that the current acknowledgment delivers (`delivered`).
+    delivered_segments: u32,
     /// Do segments stay marked lost after that (`tcp_undo_cwnd_reduction`)?
     keeps_marks: bool,
 }
@@ -59,7 +61,7 @@ impl From<LinuxRack> for Rack {
 impl LossRecovery for LinuxRack {
     fn begin_ack(&mut self) {
         self.rack.begin_ack();
-        self.delivered = None;
+        (self.delivered, self.delivered_segments) = (None, 0);
         (self.delayed, self.only_new, self.undone) = (false, false, false);
     }
 
@@ -71,6 +73,7 @@ impl LossRecovery for LinuxRack {
         ack: &AckFacts,
         (recovery, _): (&Recovery, &RecoveryConfig),
     ) {
+        self.delivered_segments += 1;
         let (rack, rtt) = (&mut self.rack, ack.at - sent.last_sent);
         self.delivered = self.delivered.max(Some(sent.last_sent));
         let echo = ack.echo.filter(|_| sent.end() <= ack.ack);
@@ -187,6 +190,10 @@ impl LossRecovery for LinuxRack {
 
     fn pipe(&self, recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
         self.rack.pipe(recovery, flight, config)
+    }
+
+    fn delivered_segments(&self) -> Option<u32> {
+        Some(self.delivered_segments)
     }
 
     fn has_next_seg(&self, recovery: &Recovery) -> bool {

@@ -28,7 +28,12 @@ fn timestamps() -> impl Strategy<Value = Option<Timestamps>> {
 
 fn syn_options() -> impl Strategy<Value = SynOptions> {
     (any::<Option<u16>>(), proptest::option::of(0..=MAX_WINDOW_SHIFT), any::<bool>()).prop_map(
-        |(mss, window_scale, sack_permitted)| SynOptions { mss, window_scale, sack_permitted },
+        |(mss, window_scale, sack_permitted)| SynOptions {
+            mss,
+            window_scale,
+            sack_permitted,
+            ..SynOptions::default()
+        },
     )
 }
 

@@ -145,7 +145,12 @@ impl Setup {
         let mut syn_ack = Segment::new(Seq::FIRST, 0, Flags::SYN | Flags::ACK);
         let sack_permitted = true;
         let mss = Some(SEGMENT as u16);
-        syn_ack.set_syn_options(SynOptions { mss, sack_permitted, window_scale: None });
+        syn_ack.set_syn_options(SynOptions {
+            mss,
+            sack_permitted,
+            window_scale: None,
+            ..SynOptions::default()
+        });
         syn_ack.ack = Seq::FIRST + 1;
         syn_ack.window = script.window;
         if syn.flags.has(Flags::ECE | Flags::CWR) {

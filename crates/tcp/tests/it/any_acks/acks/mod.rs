@@ -120,7 +120,12 @@ impl TestedSender {
             syn_ack.flags |= Flags::ECE;
         }
         let mss = Some(1000);
-        syn_ack.set_syn_options(SynOptions { mss, sack_permitted: true, window_scale: None });
+        syn_ack.set_syn_options(SynOptions {
+            mss,
+            sack_permitted: true,
+            window_scale: None,
+            ..SynOptions::default()
+        });
         if config.timestamps {
             let echo = connection.sender().timestamp(at);
             syn_ack.set_timestamps(Timestamps { value: 1, echo });

@@ -1,0 +1,163 @@
+//! When a Linux receiver acknowledges.
+
+use super::*;
+use crate::config::{AckCounts, AckDelay, AckRules};
+
+/// A receiver of segments of 1,000 bytes.
+fn linux(change: impl FnOnce(&mut ReceiverConfig)) -> Script {
+    Script::with(|config| {
+        (config.ack_rules, config.ack_delay) = (AckRules::Linux, AckDelay::Adaptive);
+        (config.ack_counts, config.quick_acks) = (AckCounts::Bytes, 16);
+        change(config);
+    })
+}
+
+/// The number of the next segments, each 10 ms after the last, that are acknowledged at once. The
+/// first has the number `first`.
+fn quick(s: &mut Script, first: u32) -> u32 {
+    let mut number = first;
+    while s.arrives(number, 10 * u64::from(number)).receiver.ack_due() == AckDue::Now {
+        s.ack();
+        number += 1;
+        assert!(number < 1_000_000, "it acknowledges each segment");
+    }
+    number - first
+}
+
+#[test]
+fn the_first_sixteen_segments_are_acknowledged_at_once() {
+    assert_eq!(quick(&mut linux(|_| {}), 1), 16);
+    // `tcp_incr_quickack`: half as many as segments fit into the window.
+    assert_eq!(quick(&mut linux(|config| config.buffer = 10_000), 1), 5);
+}
+
+/// Of 200 kB 117 / 256 are data of segments of 1,000 bytes, which occupy 2,176 bytes each. The
+/// window grows from 65,000 to 90,411 bytes in 13 steps of 2,000.
+#[test]
+fn each_segment_is_acknowledged_while_the_window_grows() {
+    assert_eq!(quick(&mut linux(|config| config.memory = Some(200_000)), 1), 13 + 16);
+}
+
+/// Each segment makes an even count odd, so that the first of 16 is not used up. After a duplicate
+/// the count is odd before.
+#[test]
+fn a_duplicate_shortens_the_growth_by_two() {
+    for (duplicate, fewer) in [(3, 2), (2, 0)] {
+        let mut s = linux(|config| config.memory = Some(200_000));
+        for number in 1..=3 {
+            s.arrives(number, 10 * u64::from(number)).ack();
+        }
+        // One below the last acknowledgment is not scheduled (`tcp_send_dupack`).
+        s.arrives(duplicate, 30).expect_ack(3, &[(duplicate.into(), duplicate.into())]);
+        assert_eq!(quick(&mut s, 4), 10 + 16 - fewer);
+    }
+}
+
+#[test]
+fn sixteen_acknowledgments_follow_a_duplicate() {
+    let mut s = linux(|_| {});
+    let next = 1 + quick(&mut s, 1);
+    s.ack();
+    s.arrives(1, 200).expect_ack(next.into(), &[(1, 1)]);
+    assert_eq!(quick(&mut s, next + 1), 16);
+}
+
+#[test]
+fn a_silence_of_more_than_the_timeout_makes_acknowledgments_quick() {
+    for (silence, expected) in [(900, false), (1_100, true)] {
+        let mut s = linux(|_| {});
+        let next = 1 + quick(&mut s, 1);
+        s.ack();
+        s.receiver.note_round_trip(None, Duration::from_secs(1));
+        s.arrives(next + 1, 10 * u64::from(next) + silence);
+        assert_eq!(s.receiver.ack_due() == AckDue::Now, expected);
+    }
+}
+
+#[test]
+fn an_expired_delay_doubles() {
+    let mut s = linux(|config| config.quick_acks = 0);
+    s.arrives(1, 0).ack();
+    s.arrives(2, 0).ack();
+    for (number, begins, delay) in
+        [(3, 1_000, 40), (4, 2_000, 80), (5, 3_000, 160), (6, 4_000, 200)]
+    {
+        s.receiver.note_round_trip(None, Duration::from_secs(10));
+        s.arrives(number, begins).expect_wait(begins + delay);
+        s.receiver.on_timer(at(begins + delay));
+        s.expect_ack(number.into(), &[]);
+    }
+    // A long delay is at most a round trip.
+    s.receiver.note_round_trip(Some(Duration::from_millis(70)), Duration::from_secs(10));
+    s.arrives(7, 5_000).expect_wait(5_070);
+}
+
+#[test]
+fn a_small_segment_is_acknowledged_when_it_is_read_and_so_is_one_with_psh() {
+    for (len, flags, due) in [
+        (999, Flags::ACK, AckDue::Now),
+        (1000, Flags::ACK | Flags::PSH, AckDue::Now),
+        (1000, Flags::ACK, AckDue::At(at(1_040))),
+    ] {
+        let mut s = linux(|config| config.quick_acks = 0);
+        s.arrives(1, 0).ack();
+        s.arrives(2, 0).ack();
+        s.receiver.take(&Segment::new(start_of(3), len, flags), at(1_000));
+        assert_eq!(s.receiver.ack_due(), due);
+    }
+}
+
+/// `__tcp_ack_snd_check`: after three the acknowledgments wait for 5 % of the round trip, or for a
+/// millisecond, and the slack of a tenth of one.
+#[test]
+fn duplicate_acknowledgments_are_compressed() {
+    for (srtt, delay) in [(100_000, 1_100), (10_000, 600)] {
+        let mut s = linux(|config| config.quick_acks = 0);
+        s.receiver.note_round_trip(Some(Duration::from_micros(srtt)), Duration::from_secs(1));
+        s.arrives(1, 0).ack();
+        s.arrives(2, 0).ack();
+        for last in [4, 5, 6] {
+            s.arrives(last, 100).expect_ack(2, &[(4, last.into())]);
+        }
+        let due = at(100) + Duration::from_micros(delay);
+        for last in [7, 8] {
+            s.arrives(last, 100);
+            assert_eq!(s.receiver.ack_due(), AckDue::At(due));
+        }
+        s.receiver.on_timer(due);
+        s.expect_ack(2, &[(4, 8)]);
+    }
+}
+
+#[test]
+fn without_sack_no_acknowledgment_is_compressed() {
+    let mut s = linux(|config| config.quick_acks = 0);
+    let config = Config { sack: false, ..(*s.receiver.config).clone() };
+    s.receiver.config = Arc::new(config);
+    s.arrives(1, 0).ack();
+    s.arrives(2, 0).ack();
+    for last in 4..10 {
+        assert_eq!(s.arrives(last, 100).receiver.ack_due(), AckDue::Now);
+        s.ack();
+    }
+}
+
+/// An end that answers data with data delays its acknowledgments (`icsk_ack.pingpong`), until a
+/// delay expires.
+#[test]
+fn an_interactive_end_sends_no_quick_acknowledgments() {
+    for (answers, due) in
+        [(Some(39), AckDue::At(at(140))), (Some(40), AckDue::Now), (None, AckDue::Now)]
+    {
+        let mut s = linux(|_| {});
+        s.arrives(1, 0).ack();
+        if let Some(answers) = answers {
+            s.receiver.note_data_sent(at(answers));
+        }
+        s.arrives(2, 100);
+        assert_eq!(s.receiver.ack_due(), due);
+        s.receiver.on_timer(at(140));
+        s.ack();
+        s.arrives(3, 200).expect_ack(3, &[]);
+    }
+}
