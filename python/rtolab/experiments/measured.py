@@ -154,7 +154,7 @@ class ExperimentRuns:
         if key not in self._values:
             found = metric.of(self.of[variant]).cast(pl.Float64).drop_nulls().to_numpy()
             self._values[key] = found.view()
-            self._values[key].flags.writeable = False
+            self._values[key].setflags(write=False)
         return self._values[key]
 
     def median(self, variant: str, metric: Metric) -> float | None:
