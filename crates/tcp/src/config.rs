@@ -125,8 +125,8 @@ pub struct Config {
     /// `forced_push`)?
     #[setting(skip)]
     pub forced_push: bool,
-    /// Does the option that permits SACK take the place of the padding of timestamps in a SYN (Linux,
-    /// `tcp_options_write`)?
+    /// Does the option that permits SACK take the place of the padding of timestamps in a SYN
+    /// (Linux, `tcp_options_write`)?
     #[setting(skip)]
     pub compact_syn: bool,
     /// The other detectors of spurious retransmissions that the sender acts on.

@@ -30,8 +30,8 @@ pub(crate) enum Timer {
 #[derive(Clone, Debug)]
 pub(crate) struct TimerTable {
     expiries: [Instant; 5],
-    /// The wheel on which the timers of the sender run, if they are not exact: one for each, because
-    /// in Linux only one of them runs.
+    /// The wheel on which the timers of the sender run, if they are not exact: one for each,
+    /// because in Linux only one of them runs.
     wheels: Option<Box<[Wheel; 3]>>,
 }
 

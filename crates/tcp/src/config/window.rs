@@ -41,8 +41,8 @@ pub struct WindowConfig {
     pub max_burst: Option<u32>,
     /// How the window grows in slow start.
     pub slow_start: SlowStart,
-    /// With [`CongestionAvoidance::ByteCounting`]: may one acknowledgment grow the window by several
-    /// segments, if it acknowledges several windows (Linux, `tcp_cong_avoid_ai`)?
+    /// With [`CongestionAvoidance::ByteCounting`]: may one acknowledgment grow the window by
+    /// several segments, if it acknowledges several windows (Linux, `tcp_cong_avoid_ai`)?
     #[setting(skip)]
     pub several_per_ack: bool,
     /// With [`SlowStart::Delivered`]: does the window grow for the acknowledgment that ends fast

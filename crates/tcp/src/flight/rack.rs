@@ -96,8 +96,8 @@ impl Flight {
         self.losses
     }
 
-    /// The bytes that the last segment lacks to a full one of `smss` bytes, for each of its copies in
-    /// flight. Linux counts segments, and one that is not full like a full one
+    /// The bytes that the last segment lacks to a full one of `smss` bytes, for each of its copies
+    /// in flight. Linux counts segments, and one that is not full like a full one
     /// (`tcp_packets_in_flight`).
     pub(crate) fn padding(&self, smss: u64) -> u64 {
         let Some(last) = self.last().filter(|last| u64::from(last.len) < smss) else { return 0 };

@@ -122,8 +122,8 @@ impl Receiver {
         Queued { ranges: self.queued.len(), bytes, own }
     }
 
-    /// Schedules the acknowledgment of a segment that filled a gap, or the beginning of one: RCV.NXT
-    /// was `before`.
+    /// Schedules the acknowledgment of a segment that filled a gap, or the beginning of one:
+    /// RCV.NXT was `before`.
     fn schedule_fill(&mut self, segment: &Segment, at: Instant, (queued, before): (Queued, Seq)) {
         let at_once = match self.config().gap_fill {
             GapFill::AtOnce => true,

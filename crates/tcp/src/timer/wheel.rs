@@ -44,8 +44,8 @@ impl Wheel {
     }
 }
 
-/// The expiry of a timer that is set at `at` for `timeout`; `tick` is not zero. When a timer expires,
-/// at a tick, the wheel is one tick ahead: a timer that is set then may be in a finer slot
+/// The expiry of a timer that is set at `at` for `timeout`; `tick` is not zero. When a timer
+/// expires, at a tick, the wheel is one tick ahead: a timer that is set then may be in a finer slot
 /// (`__run_timers`).
 pub(crate) fn expiry(at: Instant, timeout: Duration, tick: Duration) -> Instant {
     let ticks = timeout.nanos().div_ceil(tick.nanos());

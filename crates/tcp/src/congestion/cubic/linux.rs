@@ -127,9 +127,10 @@ impl LinuxCubic {
     }
 }
 
-/// The cube root in the kernel's arithmetic (`cubic_root`): one step of Newton's method from a value
-/// that is 3.6 % above the root of the six leading bits. It is up to 0.2 % off. The kernel takes the
-/// first value from a table that differs from this by up to 0.3 %; after the step that is 0.02 %.
+/// The cube root in the kernel's arithmetic (`cubic_root`): one step of Newton's method from a
+/// value that is 3.6 % above the root of the six leading bits. It is up to 0.2 % off. The kernel
+/// takes the first value from a table that differs from this by up to 0.3 %; after the step that is
+/// 0.02 %.
 fn cubic_root(a: u64) -> f64 {
     let bits = u64::BITS - a.leading_zeros();
     let shift = ((bits * 84) >> 8) - 1;
@@ -239,8 +240,8 @@ mod tests {
         Instant::START + Duration::from_millis(millis)
     }
 
-    /// The kernel's roots are within 0.2 % (its comment says so); those of small distances are below
-    /// the exact ones.
+    /// The kernel's roots are within 0.2 % (its comment says so); those of small distances are
+    /// below the exact ones.
     #[test]
     fn cube_roots_are_those_of_the_kernel() {
         for distance in 1..=10_000 {
