@@ -7,12 +7,8 @@ use rtolab_packetdrill::TcpInfo;
 use rtolab_tcp::wire::checksum_holds;
 use rtolab_tcp::{Flags, SynOptions, Timestamps};
 
-const MSS_1000: SynOptions = SynOptions {
-    mss: Some(1000),
-    window_scale: None,
-    sack_permitted: false,
-    ..SynOptions::default()
-};
+const MSS_1000: SynOptions =
+    SynOptions { mss: Some(1000), window_scale: None, sack_permitted: false, compact: false };
 
 fn ack(isn: u32, ack: u32) -> PeerSegment {
     PeerSegment { seq: 1, ack: isn.wrapping_add(ack), flags: Flags::ACK, ..PeerSegment::default() }

@@ -136,7 +136,7 @@ fn cubic_root(a: u64) -> f64 {
     let leading = (a >> (3 * shift)) as f64;
     let first = (libm::round(64.0 * 1.036 * libm::cbrt(leading)) as u64) << shift >> 6;
     let next = 2 * first + a / (first * (first - 1));
-    (next * 341 >> 10) as f64
+    ((next * 341) >> 10) as f64
 }
 
 impl Epoch {
