@@ -2,6 +2,7 @@
 //! echoes (RFC 9293 section 3.8.6.3, RFC 5681 section 4.2, RFC 2018, 2883, 7323).
 
 mod ack_compression;
+mod ack_due;
 mod delayed_ack;
 mod dupacks;
 mod echo;
@@ -23,7 +24,7 @@ use crate::config::{Config, ReceiverConfig, RxtAnswer};
 use crate::segment::{Codepoint, Flags, Segment};
 use crate::seq::Seq;
 
-pub use delayed_ack::AckDue;
+pub use ack_due::AckDue;
 use delayed_ack::DelayedAck;
 use dupacks::Dupacks;
 use echo::Echo;

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 
 use rtolab_time::{Duration, Instant};
 
+use super::ack_due::AckDue;
 use super::linux::LinuxAcks;
 use super::window_growth::Queued;
 use crate::config::{AckCounts, AckDelay, AckRules, Config, ReceiverConfig};
@@ -12,18 +13,6 @@ use crate::seq::Seq;
 
 /// The shortest adaptive delay, and the initial one (`TCP_ATO_MIN`).
 const SHORTEST: Duration = Duration::from_millis(40);
-
-/// When the next acknowledgment is due.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AckDue {
-    /// Never: there is nothing to acknowledge.
-    #[default]
-    No,
-    /// At once.
-    Now,
-    /// At this instant, unless a segment with data carries it before.
-    At(Instant),
-}
 
 /// The data that arrived in order since the last acknowledgment, and the time between segments.
 #[derive(Clone, Debug, Default)]

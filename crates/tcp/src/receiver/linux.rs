@@ -2,8 +2,8 @@
 
 use rtolab_time::{Duration, Instant};
 
-use super::AckDue;
 use super::ack_compression::AckCompression;
+use super::ack_due::AckDue;
 use super::window_growth::{Queued, WindowGrowth};
 use crate::config::{Config, ReceiverConfig, TimerClock};
 use crate::segment::{Flags, Segment};
