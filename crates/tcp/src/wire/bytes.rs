@@ -142,8 +142,11 @@ impl WireSegment {
             if segment.take_option(kind, body).is_none() {
                 break;
             }
+            segment.syn.compact |=
+                kind == kind::SACK_PERMITTED && rest.first() == Some(&kind::TIMESTAMPS);
             options = rest;
         }
+        segment.syn.compact &= segment.timestamps.is_some();
         Ok(segment)
     }
 

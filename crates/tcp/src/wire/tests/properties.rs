@@ -27,12 +27,13 @@ fn timestamps() -> impl Strategy<Value = Option<Timestamps>> {
 }
 
 fn syn_options() -> impl Strategy<Value = SynOptions> {
-    (any::<Option<u16>>(), proptest::option::of(0..=MAX_WINDOW_SHIFT), any::<bool>()).prop_map(
-        |(mss, window_scale, sack_permitted)| SynOptions {
+    let scale = proptest::option::of(0..=MAX_WINDOW_SHIFT);
+    (any::<Option<u16>>(), scale, any::<[bool; 2]>()).prop_map(
+        |(mss, window_scale, [sack_permitted, compact])| SynOptions {
             mss,
             window_scale,
             sack_permitted,
-            ..SynOptions::default()
+            compact: compact && sack_permitted,
         },
     )
 }
@@ -54,7 +55,8 @@ prop_compose! {
             segment.set_timestamps(timestamps);
         }
         if flags.has(Flags::SYN) {
-            segment.set_syn_options(options);
+            let compact = options.compact && timestamps.is_some();
+            segment.set_syn_options(SynOptions { compact, ..options });
         }
         if flags.has(Flags::ACK) {
             segment.ack = ack;
