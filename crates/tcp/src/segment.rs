@@ -350,16 +350,20 @@ impl Segment {
             return 0;
         }
         let timestamps = if self.present & HAS_TIMESTAMPS != 0 { 12 } else { 0 };
-        let mss = if self.present & HAS_MSS != 0 { 4 } else { 0 };
-        let scale = if self.present & HAS_WINDOW_SCALE != 0 { 4 } else { 0 };
-        let permitted = match self.present & (HAS_SACK_PERMITTED | HAS_TIMESTAMPS | IS_COMPACT) {
-            both if both == HAS_SACK_PERMITTED | HAS_TIMESTAMPS | IS_COMPACT => 0,
-            some if some & HAS_SACK_PERMITTED != 0 => 4,
-            _ => 0,
-        };
+        let syn = if self.present & HAS_SYN_OPTIONS != 0 { self.syn_option_bytes() } else { 0 };
         let count = self.sack_count() as u32;
         let sack = if count > 0 { 4 + 8 * count } else { 0 };
-        timestamps + mss + scale + permitted + sack
+        timestamps + syn + sack
+    }
+
+    /// The length of the options of a SYN without timestamps.
+    #[cold]
+    const fn syn_option_bytes(&self) -> u32 {
+        let is_padding = self.present & IS_COMPACT != 0 && self.present & HAS_TIMESTAMPS != 0;
+        let mss = if self.present & HAS_MSS != 0 { 4 } else { 0 };
+        let scale = if self.present & HAS_WINDOW_SCALE != 0 { 4 } else { 0 };
+        let permitted = self.present & HAS_SACK_PERMITTED != 0 && !is_padding;
+        mss + scale + if permitted { 4 } else { 0 }
     }
 
     /// The length of the TCP header with options, in bytes.

@@ -55,8 +55,10 @@ pub struct Flight {
     /// (Linux: `TCPCB_SACKED_RETRANS` without `TCPCB_LOST`)?
     keeps_retrans_out: bool,
     /// The number of times that segments were marked lost, and retransmissions again (Linux:
-    /// `lost`).
-    losses: u64,
+    /// `lost`), modulo 2^16.
+    losses: u16,
+    /// The size of a full segment in bytes, zero before the handshake is complete.
+    smss: u16,
 }
 
 /// The counters of a flight.
@@ -86,6 +88,7 @@ impl Flight {
             sack: false,
             keeps_retrans_out: false,
             losses: 0,
+            smss: 0,
             sacked: 0,
             lost: 0,
             retrans_out: 0,
@@ -102,6 +105,11 @@ impl Flight {
     /// acknowledged, or not, as in RFC 6675 section 4.
     pub(crate) const fn keep_retrans_out(&mut self, keep: bool) {
         self.keeps_retrans_out = keep;
+    }
+
+    /// Full segments have `smss` bytes.
+    pub(crate) fn set_smss(&mut self, smss: u32) {
+        self.smss = u16::try_from(smss).unwrap_or(u16::MAX);
     }
 
     /// The counters so far.

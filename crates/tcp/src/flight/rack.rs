@@ -91,18 +91,18 @@ impl Flight {
         }
     }
 
-    /// The number of times that RACK marked a segment or its retransmission lost.
-    pub(crate) const fn losses(&self) -> u64 {
+    /// The number of times that RACK marked a segment or its retransmission lost, modulo 2^16.
+    pub(crate) const fn losses(&self) -> u16 {
         self.losses
     }
 
-    /// The bytes that the last segment lacks to a full one of `smss` bytes, for each of its copies
-    /// in flight. Linux counts segments, and one that is not full like a full one
-    /// (`tcp_packets_in_flight`).
-    pub(crate) fn padding(&self, smss: u64) -> u64 {
-        let Some(last) = self.last().filter(|last| u64::from(last.len) < smss) else { return 0 };
+    /// The bytes that the last segment lacks to a full one, for each of its copies in flight. Where
+    /// segments are counted, one that is not full counts like a full one (`tcp_packets_in_flight`).
+    pub(crate) fn padding(&self) -> u64 {
+        let smss = u32::from(self.smss);
+        let Some(last) = self.last().filter(|last| last.len < smss) else { return 0 };
         let copies = u64::from(!last.sacked && !last.lost) + u64::from(last.retrans_out);
-        copies * (smss - u64::from(last.len))
+        copies * u64::from(smss - last.len)
     }
 
     /// Marks the first outstanding segment lost, unless it is.
@@ -134,7 +134,7 @@ impl Flight {
         let sent = &mut self.segments[index];
         let bytes = u64::from(sent.len);
         let was_lost = core::mem::replace(&mut sent.lost, true);
-        self.losses += u64::from(!was_lost || sent.retrans_out);
+        self.losses = self.losses.wrapping_add(u16::from(!was_lost || sent.retrans_out));
         if !was_lost {
             self.lost += bytes;
         }

@@ -24,9 +24,16 @@ pub(super) struct DelayedAck {
     /// The number of acknowledgments of data sent so far.
     acknowledgments: u32,
     /// Present if the delay adapts to the time between segments.
-    ato: Option<Box<Ato>>,
-    /// Present if the rules are those of Linux 6.
-    linux: Option<Box<LinuxAcks>>,
+    adaptive: Option<Box<Adaptive>>,
+}
+
+/// The rules of a delay that adapts to the time between segments.
+#[derive(Clone, Debug)]
+enum Adaptive {
+    /// The time between segments alone.
+    Ato(Ato),
+    /// Linux 6.
+    Linux(LinuxAcks),
 }
 
 /// Linux's estimate of the time between segments.
@@ -51,12 +58,21 @@ impl Ato {
 impl DelayedAck {
     pub(super) fn new(config: &Config) -> Self {
         let linux = config.receiver.ack_rules == AckRules::Linux;
-        Self { linux: linux.then(|| Box::new(LinuxAcks::new(config))), ..Self::default() }
+        let adaptive = linux.then(|| Box::new(Adaptive::Linux(LinuxAcks::new(config))));
+        Self { adaptive, ..Self::default() }
+    }
+
+    #[inline(always)]
+    fn linux(&mut self) -> Option<&mut LinuxAcks> {
+        match self.adaptive.as_deref_mut() {
+            Some(Adaptive::Linux(linux)) => Some(linux),
+            _ => None,
+        }
     }
 
     /// The handshake is complete, with this SRTT and RTO.
     pub(super) fn note_round_trip(&mut self, srtt: Option<Duration>, rto: Duration) {
-        if let Some(linux) = &mut self.linux {
+        if let Some(linux) = self.linux() {
             linux.note_round_trip(srtt, rto);
         }
     }
@@ -65,10 +81,14 @@ impl DelayedAck {
     #[inline(always)]
     pub(super) fn arrived(&mut self, segment: &Segment, at: Instant, config: &ReceiverConfig) {
         self.full = self.full.max(segment.len);
-        if config.ack_delay == AckDelay::Adaptive && self.linux.is_none() {
-            match &mut self.ato {
-                Some(ato) => ato.arrived(at),
-                None => self.ato = Some(Box::new(Ato { last: at, ato: SHORTEST })),
+        if config.ack_delay == AckDelay::Adaptive {
+            match self.adaptive.as_deref_mut() {
+                Some(Adaptive::Ato(ato)) => ato.arrived(at),
+                Some(Adaptive::Linux(_)) => {}
+                None => {
+                    let ato = Ato { last: at, ato: SHORTEST };
+                    self.adaptive = Some(Box::new(Adaptive::Ato(ato)));
+                }
             }
         }
     }
@@ -85,8 +105,9 @@ impl DelayedAck {
     ) -> AckDue {
         self.segments += 1;
         self.bytes += u64::from(segment.len);
-        if let Some(linux) = &mut self.linux {
-            return linux.in_order(segment, (at, config), (due, self.bytes));
+        let bytes = self.bytes;
+        if let Some(linux) = self.linux() {
+            return linux.in_order(segment, (at, config), (due, bytes));
         }
         let full = u64::from(self.full);
         let enough = match config.ack_counts {
@@ -109,7 +130,7 @@ impl DelayedAck {
         (at, config): (Instant, &ReceiverConfig),
         (queued, before, after): (Queued, Seq, Seq),
     ) {
-        if let Some(linux) = &mut self.linux {
+        if let Some(linux) = self.linux() {
             linux.fill(segment, (at, config), (queued, before, after));
         }
     }
@@ -121,7 +142,7 @@ impl DelayedAck {
         (at, sack): (Instant, bool),
         (queued, rcv_nxt, due): (Queued, Seq, AckDue),
     ) -> AckDue {
-        match &mut self.linux {
+        match self.linux() {
             Some(linux) => linux.out_of_order(segment, (at, sack), (queued, rcv_nxt, due)),
             None => AckDue::Now,
         }
@@ -129,21 +150,21 @@ impl DelayedAck {
 
     /// A duplicate arrived. `is_new`: it ends at or above the last acknowledgment.
     pub(super) fn duplicate(&mut self, is_new: bool, config: &ReceiverConfig) {
-        if let Some(linux) = &mut self.linux {
+        if let Some(linux) = self.linux() {
             linux.duplicate(is_new, config);
         }
     }
 
     /// The timer of a delayed acknowledgment has expired.
     pub(super) fn expired(&mut self, config: &ReceiverConfig) {
-        if let Some(linux) = &mut self.linux {
+        if let Some(linux) = self.linux() {
             linux.expired(config);
         }
     }
 
     /// Data is sent.
     pub(super) fn data_sent(&mut self, at: Instant) {
-        if let Some(linux) = &mut self.linux {
+        if let Some(linux) = self.linux() {
             linux.data_sent(at);
         }
     }
@@ -154,7 +175,10 @@ impl DelayedAck {
             AckDelay::Timer => at + longest,
             AckDelay::Heartbeat => next_beat(at, longest, config.heartbeat_phase),
             AckDelay::Adaptive => {
-                let ato = self.ato.as_ref().map_or(SHORTEST, |ato| ato.ato);
+                let ato = match self.adaptive.as_deref() {
+                    Some(Adaptive::Ato(ato)) => ato.ato,
+                    Some(Adaptive::Linux(_)) | None => SHORTEST,
+                };
                 at + ato.max(SHORTEST).min(longest)
             }
         }
@@ -171,7 +195,7 @@ impl DelayedAck {
         if self.segments > 0 {
             self.acknowledgments = self.acknowledgments.saturating_add(1);
         }
-        if let Some(linux) = &mut self.linux {
+        if let Some(linux) = self.linux() {
             linux.acknowledged();
         }
         (self.segments, self.bytes) = (0, 0);

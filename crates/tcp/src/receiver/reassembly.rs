@@ -111,8 +111,11 @@ impl Receiver {
         }
     }
 
-    /// The data above RCV.NXT before a segment with this `range` arrives.
+    /// The data above RCV.NXT before a segment with this `range` arrives, if it counts.
     fn queued_data(&self, range: &Range<Seq>) -> Queued {
+        if self.config().memory.is_none() {
+            return Queued::default();
+        }
         let bytes = self.queued.iter().map(|range| range.end.since(range.start)).sum();
         let own = match self.queued.iter().any(|before| before.end == range.start) {
             _ if range.start <= self.rcv_nxt => Own::Queued,

@@ -244,6 +244,7 @@ impl Sender {
             AfterSyn::Linux => self.syn_timeouts > 1,
         };
         self.window = Window::new(&self.config.window, smss, syn_lost);
+        self.flight.set_smss(smss);
         self.controller = Controller::new(&self.config);
         self.on_fast_path &= self.controller.is_none();
         self.start_pacing(at);

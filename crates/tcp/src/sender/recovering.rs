@@ -246,11 +246,7 @@ impl Sender {
     /// The pipe in bytes, if loss recovery has one.
     #[inline]
     pub(super) fn pipe(&self) -> Option<u64> {
-        let pipe = self.loss_recovery.pipe(&self.recovery, &self.flight, &self.config.recovery)?;
-        match self.loss_recovery.delivered_segments() {
-            None => Some(pipe),
-            Some(_) => Some(pipe + self.flight.padding(self.window.smss())),
-        }
+        self.loss_recovery.pipe(&self.recovery, &self.flight, &self.config.recovery)
     }
 
     /// The next chunk that loss recovery chooses, if cwnd has room for a full segment.

@@ -13,7 +13,7 @@ use crate::seq::Seq;
 pub(crate) struct LossCounts {
     lost: u64,
     retransmitted: u64,
-    marked: u64,
+    marked: u16,
 }
 
 impl Sender {
@@ -154,7 +154,7 @@ impl Sender {
         let LossCounts { lost, retransmitted, marked } = self.losses();
         let further_loss = match self.loss_recovery.delivered_segments() {
             // An undo by the same acknowledgment may have cleared the marks before.
-            Some(_) => marked > before.marked,
+            Some(_) => marked != before.marked,
             // A delivered retransmission leaves both counts.
             None => lost + before.retransmitted > before.lost + retransmitted,
         };

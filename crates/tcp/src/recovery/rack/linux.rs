@@ -188,8 +188,9 @@ impl LossRecovery for LinuxRack {
         }
     }
 
+    /// Linux counts segments (`tcp_packets_in_flight`).
     fn pipe(&self, recovery: &Recovery, flight: &Flight, config: &RecoveryConfig) -> Option<u64> {
-        self.rack.pipe(recovery, flight, config)
+        Some(self.rack.pipe(recovery, flight, config)? + flight.padding())
     }
 
     fn delivered_segments(&self) -> Option<u32> {
