@@ -206,7 +206,8 @@ def scenario(policy: GuestPolicy, round_trip: float, *, routed: bool) -> str:
     Args:
         policy: its policy.
         round_trip: the propagation delay there and back, in s.
-        routed: is there a router before the link, which reports the outages? Guests have none.
+        routed: is there a router before the link? It reports the outages if the policy reacts to
+            that. Guests have none.
     """
     (at, length), outages = spans()[-1], _scripted()
     delay = round_trip / 2 - (ROUTER_DELAY if routed else 0)
@@ -225,8 +226,9 @@ def scenario(policy: GuestPolicy, round_trip: float, *, routed: bool) -> str:
     if routed:
         lines += ["[[link]]", 'name = "internet"', 'between = ["base", "server"]']
         lines += [f'delay = "{1e6 * ROUTER_DELAY:.0f} us"']
-        lines += ["[[agent]]", 'at = "base"', 'kind = "unreachable"', 'interval = "1 s"']
-        lines += [f"disconnections = {outages}"]
+        if "unreachable" in policy.options:
+            lines += ["[[agent]]", 'at = "base"', 'kind = "unreachable"', 'interval = "1 s"']
+            lines += [f"disconnections = {outages}"]
     lines += ["[tcp]", f'mss = "{SEGMENT + 12} B"']
     lines += ["[receiver]", f'buffer = "{window(policy, round_trip)} B"']
     lines += ["[[flow]]", 'name = "transfer"', 'from = "server"', 'to = "client"']
