@@ -19,6 +19,9 @@ const MAX_QUICKACKS: u32 = 16;
 /// What `tcp_initialize_rcv_mss` assumes of the peer's segments, in bytes (`TCP_MSS_DEFAULT`).
 const MSS_DEFAULT: u32 = 536;
 
+/// The smallest MSS (`TCP_MIN_MSS`).
+const MIN_MSS: u32 = 88;
+
 /// The smallest segment after which the window grows, in bytes (`tcp_event_data_recv`).
 const SMALLEST_GROWING: u32 = 128;
 
@@ -127,6 +130,7 @@ impl LinuxAcks {
     ) {
         self.begin_in_order(segment, (at, config), queued);
         if !self.is_quick() && !self.is_more_than_full(after.since(before), config) {
+            // It only counts: a gap that is left is acknowledged at once.
             self.compression.delay(after, self.srtt);
         }
     }
@@ -196,7 +200,7 @@ impl LinuxAcks {
             return segment.flags.has(Flags::PSH);
         }
         let remnant = segment.flags.any(Flags::PSH | Flags::FIN | Flags::SYN | Flags::RST);
-        if segment.len >= MSS_DEFAULT || (segment.len >= 88 && !remnant) {
+        if segment.len >= MSS_DEFAULT || (segment.len >= MIN_MSS && !remnant) {
             self.last_small = segment.len;
             if segment.len == last_small {
                 self.rcv_mss = segment.len;

@@ -2,8 +2,9 @@
 
 use crate::script::base;
 use crate::script::pair::End;
-use rtolab_tcp::config::{AfterSyn, EchoRule, Handshake, RepeatedSyn};
+use rtolab_tcp::config::{AfterSyn, EchoRule, Handshake, OldAcks, RepeatedSyn, Sampling};
 use rtolab_tcp::{Config, Flags, Segment};
+use rtolab_time::Duration;
 
 fn linux() -> Config {
     let mut config = Config { timestamps: true, ..base() };
@@ -87,4 +88,30 @@ fn the_handshakes_last_ack_carries_no_data() {
     let sent = active.sends(0);
     assert_eq!(sent.iter().map(|segment| segment.len).collect::<Vec<_>>(), [0, 1000, 500]);
     assert_eq!(sent[0].flags, Flags::ACK);
+}
+
+/// `tcp_check_req` and `tcp_oow_rate_limited`.
+#[test]
+fn syns_that_arrive_again_are_answered_twice_a_second_at_most() {
+    for (old_acks, expected) in [(OldAcks::Linux, [1, 0, 1]), (OldAcks::Answered, [1, 1, 1])] {
+        let mut config = linux();
+        config.receiver.old_acks = old_acks;
+        let (_, sent) = retransmitted_syns(&config, 0);
+        let mut passive = End::accept(&config, &sent[0].1);
+        passive.sends_one(10);
+        let answers = [300, 799, 800].map(|at| passive.answers(&sent[0].1, at).len());
+        assert_eq!(answers, expected);
+    }
+}
+
+/// `tcp_ack_update_rtt`: the echo of a SYN-ACK is that of the first SYN, at time 0.
+#[test]
+fn the_echo_of_a_syn_ack_gives_a_round_trip() {
+    let mut config = linux();
+    config.rto.sampling = Sampling::Linux;
+    let (mut active, sent) = retransmitted_syns(&config, 1);
+    let mut passive = End::accept(&config, &sent[0].1);
+    active.gets(&passive.sends_one(1100), 1100);
+    let known = active.connection.sender().rtt().estimate().expect("a sample");
+    assert_eq!(known.srtt, Duration::from_millis(1100));
 }

@@ -45,3 +45,18 @@ fn a_fin_without_data_has_no_psh() {
     sender.connection.close();
     assert_eq!(pushed(&sender.sends(0)), [false]);
 }
+
+/// Linux's `forced_push`: the first full segment after half the largest window.
+#[test]
+fn each_half_of_the_largest_window_has_psh_if_configured() {
+    for (forced_push, expected) in [(true, vec![5]), (false, vec![])] {
+        let mut receiver = base();
+        receiver.receiver.buffer = 8 * SEGMENT;
+        let (mut sender, _) = connected(&Config { forced_push, ..base() }, &receiver, 0);
+        sender.connection.write(u64::from(100 * SEGMENT));
+        let sent = pushed(&sender.sends(0));
+        assert_eq!(sent.len(), 8);
+        let marked: Vec<_> = (1..=sent.len()).filter(|number| sent[number - 1]).collect();
+        assert_eq!(marked, expected);
+    }
+}
