@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -280,8 +281,8 @@ print(open("/tmp/written").read())
 
 def test_nothing_is_written_to_the_hosts_files() -> None:
     """Files are read-only (30), except in /tmp, where writing changes nothing on the host."""
-    folder = Path.cwd() / ".rtolab-test-of-guests"
-    folder.mkdir()
+    # Guests have a /tmp of their own, in which the checkout may be.
+    folder = Path(tempfile.mkdtemp(dir="/var/tmp"))
     kept = folder / "kept"
     in_tmp = Path("/tmp/written")
     assert not in_tmp.exists()
