@@ -281,8 +281,8 @@ print(open("/tmp/written").read())
 
 def test_nothing_is_written_to_the_hosts_files() -> None:
     """Files are read-only (30), except in /tmp, where writing changes nothing on the host."""
-    # Guests have a /tmp of their own, in which the checkout may be.
-    folder = Path(tempfile.mkdtemp(dir="/var/tmp"))
+    # The checkout may be in /tmp, where guests may write.
+    folder = Path(tempfile.mkdtemp(prefix=".rtolab-test-", dir=Path.home()))
     kept = folder / "kept"
     in_tmp = Path("/tmp/written")
     assert not in_tmp.exists()

@@ -307,6 +307,31 @@ def test_the_keyboard_alone_is_enough(page: Page) -> None:
     assert page.evaluate("document.activeElement.closest('.parameter') !== null")
 
 
+def test_skipping_to_the_results_keeps_what_was_set(page: Page) -> None:
+    """The link once put its own name in the place of the state."""
+
+    def address() -> str:
+        return str(page.evaluate("location.href"))
+
+    before = runs(page)
+    page.locator("#stall-for").focus()
+    page.keyboard.press("End")
+    settled(page, before)
+    until(lambda: "stalls.scripted" in address())
+    kept = address()
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "results"
+    assert address() == kept
+    # A change of the state in the address is read before this one is written to it.
+    before = runs(page)
+    page.locator("#delay").focus()
+    page.keyboard.press("PageUp")
+    settled(page, before)
+    until(lambda: "delay" in address())
+    assert "stalls.scripted" in address()
+
+
 def test_the_page_is_legible_on_a_phone(browser: Browser, address: str) -> None:
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True

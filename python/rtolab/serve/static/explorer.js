@@ -243,6 +243,11 @@ byId("pin").addEventListener("click", () => {
   remember();
 });
 addEventListener("hashchange", arrive);
+// Not as a link does: what stands after # is the state.
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  byId("results").focus();
+});
 
 byId("share").addEventListener("click", async () => {
   ours = `#${await written(state)}`;
