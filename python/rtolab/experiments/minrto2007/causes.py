@@ -19,6 +19,16 @@ waited for it."""
 LOST = ("queue", "error")
 """The fates of packets that are lost in these networks."""
 
+COLUMNS = ("run", "flow", "at_s", "place", "event", "seq", "len", "ack", "fate")
+"""The columns of `segments` that are needed."""
+
+LEFT_SENDER, CAME_TO_SENDER, LEFT_RECEIVER, CAME_TO_RECEIVER = (
+    (pl.col("place") == place) & (pl.col("event") == event)
+    for place in ("sender", "receiver")
+    for event in ("sent", "received")
+)
+HAS_DATA = pl.col("len") > 0
+
 
 @dataclass
 class Acks:
@@ -67,7 +77,7 @@ def causes(runs: Runs) -> Counter[str]:
     wrong = runs.timeouts.filter(WRONG)
     if wrong.is_empty():
         return found
-    packets = _connections(runs)
+    packets = _connections(runs, wrong)
     for row in wrong.iter_rows(named=True):
         mine, expired, seq = packets[row["run"], row["flow"]], row["at_s"], row["seq"]
         cause = _cause(mine, expired, seq)
@@ -85,27 +95,47 @@ def _cause(packets: Connection, expired: float, seq: int) -> str:
     return DELAYED if arrived + (came - left) < expired else LATE
 
 
-def _connections(runs: Runs) -> defaultdict[tuple[int, str], Connection]:
-    """By run and flow: first arrivals of segments, and ACKs that advance, at both hosts."""
-    found: defaultdict[tuple[int, str], Connection] = defaultdict(Connection)
-    mine = pl.col("run").is_between(runs.first, runs.first + runs.count - 1)
-    kept = runs.result.segments.filter(mine).select(
-        "run", "flow", "at_s", "place", "event", "seq", "len", "ack", "fate"
+def _connections(runs: Runs, flows: pl.DataFrame) -> dict[tuple[int, str], Connection]:
+    """By run and flow: first arrivals of segments, and ACKs that advance, at both hosts.
+
+    Args:
+        runs: traced runs.
+        flows: has the `run` and the `flow` of the connections that are needed.
+    """
+    # To filter takes time for every column, and most connections have no spurious timeout.
+    needed = runs.result.segments.select(*COLUMNS).join(flows, on=("run", "flow"), how="semi")
+    in_order = needed.sort("at_s", maintain_order=True)
+    return {
+        (run, flow): _connection(mine)
+        for (run, flow), mine in in_order.partition_by("run", "flow", as_dict=True).items()
+    }
+
+
+def _connection(packets: pl.DataFrame) -> Connection:
+    """The packets of one connection, which are in order."""
+    sent, arrived = (packets.filter(HAS_DATA & event) for event in (LEFT_SENDER, CAME_TO_RECEIVER))
+    lost = sent.filter(pl.col("fate").is_in(LOST))
+    return Connection(
+        _first(arrived),
+        dict(sent.select("seq", end=pl.col("seq") + pl.col("len")).iter_rows()),
+        _first(lost),
+        _acks(packets.filter(LEFT_RECEIVER)),
+        _acks(packets.filter(CAME_TO_SENDER)),
     )
-    for run, flow, at, place, event, seq, length, ack, fate in kept.sort("at_s").iter_rows():
-        here = found[run, flow]
-        if (place, event) == ("sender", "sent") and length > 0:
-            here.ends[seq] = seq + length
-            if fate in LOST:
-                here.lost.setdefault(seq, at)
-        if (place, event) == ("receiver", "received") and length > 0:
-            here.arrivals.setdefault(seq, at)
-        elif ack is not None and (place, event) in {("receiver", "sent"), ("sender", "received")}:
-            acks = here.sent if place == "receiver" else here.received
-            if not acks.ack or ack > acks.ack[-1]:
-                acks.at.append(at)
-                acks.ack.append(ack)
-    return found
+
+
+def _first(packets: pl.DataFrame) -> dict[int, float]:
+    """When each sequence number occurred for the first time (s)."""
+    first = packets.unique("seq", keep="first", maintain_order=True)
+    return dict(first.select("seq", "at_s").iter_rows())
+
+
+def _acks(packets: pl.DataFrame) -> Acks:
+    """The packets that acknowledge more than all packets before them."""
+    acks = packets.select("at_s", pl.col("ack").cast(pl.Int64)).drop_nulls("ack")
+    highest = pl.col("ack").cum_max().shift(1, fill_value=-1)
+    advancing = acks.filter(pl.col("ack") > highest)
+    return Acks(advancing["at_s"].to_list(), advancing["ack"].to_list())
 
 
 def in_recovery(runs: Runs, within_s: float = 1.0) -> int:
