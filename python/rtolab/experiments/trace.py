@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import polars as pl
 
 from rtolab.result import Result
+
+OF_EVENTS = ("event", "ack", "window_edge", "at_s", "seq", "len", "retransmission", "unneeded")
+"""The columns of `segments` from which events follow."""
 
 
 @dataclass(frozen=True)
@@ -58,36 +62,49 @@ class Timeout:
 
 
 class Trace:
-    """One traced run of one flow."""
+    """One traced run of one flow. Its parts are read when they are first needed."""
 
-    def __init__(
-        self,
-        segments: pl.DataFrame,
-        timeouts: pl.DataFrame,
-        windows: pl.DataFrame,
-        connections: pl.DataFrame,
-    ) -> None:
-        self.events = _events(segments)
-        self._windows = windows.sort("at_s", maintain_order=True)
-        self.timeouts = _timeouts(timeouts, "timeout")
-        self.fast_retransmits = _timeouts(timeouts, "fast_retransmit")
-        self.connection: dict[str, Any] = connections.row(0, named=True)
-        first = next((event for event in self.events if isinstance(event, Data)), None)
-        self.mss = first.length if first else 0
-        self.last_at = self.events[-1].at if self.events else 0.0
+    def __init__(self, result: Result, run: int, connection: dict[str, Any]) -> None:
+        self.connection = connection
+        self._result = result
+        self._mine = (pl.col("run") == run) & (pl.col("flow") == connection["flow"])
 
     @classmethod
     def of(cls, result: Result, run: int) -> Trace:
         """The first flow of a run of a result."""
-        mine = pl.col("run") == run
-        connections = result.connections.filter(mine).head(1)
-        mine &= pl.col("flow") == connections["flow"][0]
-        return cls(
-            result.segments.filter(mine),
-            result.timeouts.filter(mine),
-            result.windows.filter(mine),
-            connections,
-        )
+        connections = result.connections.filter(pl.col("run") == run)
+        return cls(result, run, connections.row(0, named=True))
+
+    @cached_property
+    def events(self) -> Sequence[Data | Ack]:
+        """Data sent and ACKs received at the sender, in the order in which it saw them."""
+        segments = self._result.segments.select("run", "flow", "place", *OF_EVENTS)
+        return _events(segments.filter(self._mine & (pl.col("place") == "sender")))
+
+    @cached_property
+    def timeouts(self) -> list[Timeout]:
+        """Expiries of the retransmission timer."""
+        return _timeouts(self._result.timeouts.filter(self._mine), "timeout")
+
+    @cached_property
+    def fast_retransmits(self) -> list[Timeout]:
+        """Fast retransmits."""
+        return _timeouts(self._result.timeouts.filter(self._mine), "fast_retransmit")
+
+    @cached_property
+    def _windows(self) -> pl.DataFrame:
+        return self._result.windows.filter(self._mine).sort("at_s", maintain_order=True)
+
+    @property
+    def mss(self) -> int:
+        """The length of the first data segment; 0 without data."""
+        first = next((event for event in self.events if isinstance(event, Data)), None)
+        return first.length if first else 0
+
+    @property
+    def last_at(self) -> float:
+        """When the last event occurred (s)."""
+        return self.events[-1].at if self.events else 0.0
 
     def timeouts_from(self, at: float) -> list[Timeout]:
         """Expiries of the retransmission timer from an instant on."""
@@ -183,11 +200,9 @@ class Trace:
         return self._windows.filter(pl.col("at_s") <= at)
 
 
-def _events(segments: pl.DataFrame) -> Sequence[Data | Ack]:
-    """Data sent and ACKs received at the sender, in the order in which it saw them."""
-    seen = segments.filter(pl.col("place") == "sender").sort("at_s", maintain_order=True)
-    of_data = ("at_s", "seq", "len", "retransmission", "unneeded")
-    rows = seen.select("event", "ack", "window_edge", *of_data).iter_rows()
+def _events(at_sender: pl.DataFrame) -> Sequence[Data | Ack]:
+    """Data sent and ACKs received, in order of time."""
+    rows = at_sender.select(*OF_EVENTS).sort("at_s", maintain_order=True).iter_rows()
     events: list[Data | Ack] = []
     for event, ack, window_edge, at, seq, length, retransmission, unneeded in rows:
         if event == "sent" and length > 0:
