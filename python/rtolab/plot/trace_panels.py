@@ -123,7 +123,7 @@ def _mark_layers(marks: Sequence[tuple[float, str]], x: alt.X) -> list[alt.Chart
             base.mark_rule(color=BLACK, strokeWidth=0.8, strokeDash=[1, 2], clip=True),
             base.mark_text(
                 align="left", baseline="top", dx=4, fontSize=12, fontStyle="italic", clip=True
-            ).encode(text=alt.Text("text:N"), y=alt.value(4 + 15 * row)),
+            ).encode(text=alt.Text("text:N"), y=alt.YValue(4 + 15 * row)),
         ]
     return layers
 
