@@ -41,7 +41,10 @@ OF_OWN_DETECTOR = (
     & (pl.col("seq") > 0)
     & (pl.col("sender") == pl.col("detector").replace_strict(SENDERS, default=""))
 )
-BEGINS = (pl.col("seq") != pl.col("seq").shift(1).over("run", "detector")).fill_null(value=True)
+STARTS = np.array([begin for begin, _ in schedule(SPIKES)])
+BEGINS = (pl.col("at_s") >= STARTS[0]) & (
+    pl.col("seq") != pl.col("seq").shift(1).over("run", "detector")
+).fill_null(value=True)
 KEPT = (
     (pl.col("truth") == "spurious").alias("spurious"),
     pl.col("detector").cast(NAMES),
@@ -57,10 +60,8 @@ def digest(result: Result) -> pl.DataFrame:
     do not count: if the round trip exceeds the initial RTO, the first segment times out.
     """
     first = result.verdicts.filter(OF_OWN_DETECTOR).filter(BEGINS)
-    starts = [begin for begin, _ in schedule(SPIKES)]
-    spike = np.searchsorted(starts, first["at_s"].to_numpy(), side="right")
-    every = first.select("run", pl.Series("spike", spike, dtype=pl.UInt16), *KEPT)
-    return every.filter(pl.col("spike") > 0)
+    spike = np.searchsorted(STARTS, first["at_s"].to_numpy(), side="right")
+    return first.select("run", pl.Series("spike", spike, dtype=pl.UInt16), *KEPT)
 
 
 def scored(measured: ExperimentRuns) -> pl.DataFrame:
