@@ -41,7 +41,7 @@ class Settings:
         seed: the first seed.
         runs: the runs of each variant; `None` for the default of each experiment.
         assume: values that replace assumed ones, by scenario key.
-        quick: fewer and shorter runs, and no figure files.
+        quick: fewer and shorter runs, and no files of figures and traces.
         whole: are all experiments run together?
         sensitivity: are the alternatives run, too?
     """
@@ -152,19 +152,21 @@ class Campaign:
         )
         files = Files()
         figures = self._draw(done, folder, files)
-        _write_data(done, folder, files)
+        written = document(done)
+        _write_data(done, written, folder, files)
         record = {
             "key": key(experiment, settings),
-            "document": document(done),
+            "document": written,
             "figures": [asdict(figure) for figure in figures],
             "files": {
                 name: [path.relative_to(folder).as_posix() for path in paths]
                 for name, paths in vars(files).items()
             },
         }
-        write_text(folder / RECORD, json.dumps(record))
+        packed = json.dumps(record)
+        write_text(folder / RECORD, packed)
         # Read new results from their record, too, so that they look like stored ones.
-        return self._part(experiment, json.loads(json.dumps(record)), kept=False)
+        return self._part(experiment, json.loads(packed), kept=False)
 
     def _folder(self, experiment: Experiment) -> Path:
         return self.out / experiment.id
@@ -278,23 +280,29 @@ def _program() -> str:
     return found.hexdigest()
 
 
-def _write_data(done: Reproduction, folder: Path, files: Files) -> None:
+def _write_data(done: Reproduction, written: Mapping[str, Any], folder: Path, files: Files) -> None:
     """Writes the document and the tables: `connections` for statistics, all tables for traces.
 
-    Captures have headers only: with the payload those of one experiment would take 400 MB.
+    Captures have headers only: with the payload those of one experiment would take 400 MB. With
+    `quick` there are neither captures nor tables of packets, which take longer than the traces.
     """
     result = folder / "result.json"
-    write_text(result, json.dumps(document(done), indent=2) + "\n")
+    write_text(result, json.dumps(written, indent=2) + "\n")
     files.data.append(result)
     if done.experiment.is_trace:
-        for place, traced in _traced(done, folder).items():
-            for path in traced.write(place, headers=True):
-                (files.captures if path.suffix == ".pcapng" else files.data).append(path)
+        if not done.quick:
+            _write_traces(done, folder, files)
     elif done.of:
         runs = folder / "connections.parquet"
         tables = {variant: mine.every_connection for variant, mine in done.of.items()}
         write_table(runs, with_variant(tables, as_enum=False))
         files.data.append(runs)
+
+
+def _write_traces(done: Reproduction, folder: Path, files: Files) -> None:
+    for place, traced in _traced(done, folder).items():
+        for path in traced.write(place, headers=True):
+            (files.captures if path.suffix == ".pcapng" else files.data).append(path)
 
 
 def _traced(done: Reproduction, folder: Path) -> dict[Path, Result]:

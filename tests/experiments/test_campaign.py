@@ -26,6 +26,11 @@ def quick(out: Path, **settings: Any) -> Campaign:
     return Campaign(out, Settings(quick=True, **settings))
 
 
+def drawn(out: Path) -> Campaign:
+    """With the files of traces, which `--quick` leaves out."""
+    return Campaign(out, Settings())
+
+
 def test_a_finished_experiment_is_kept(simulator: Simulator, tmp_path: Path) -> None:
     assert quick(tmp_path).finished(TABLE) is None
     first = quick(tmp_path).run(TABLE)
@@ -81,13 +86,20 @@ def test_a_damaged_record_is_ignored(tmp_path: Path, damaged: str) -> None:
 
 
 def test_a_missing_file_is_made_again(tmp_path: Path) -> None:
-    part = quick(tmp_path).run(TRACE)
+    part = drawn(tmp_path).run(TRACE)
     part.files.captures[0].unlink()
-    assert quick(tmp_path).finished(TRACE) is None
+    assert drawn(tmp_path).finished(TRACE) is None
+
+
+def test_quick_traces_leave_only_their_document(tmp_path: Path) -> None:
+    part = quick(tmp_path).run(TRACE)
+    assert [path.name for path in part.files] == ["result.json"]
+    assert {path.name for path in (tmp_path / TRACE.id).iterdir()} == {"result.json", RECORD}
+    assert len(part.figures) == 2
 
 
 def test_files_of_an_earlier_run_are_removed_and_other_files_stay(tmp_path: Path) -> None:
-    captured = quick(tmp_path).run(TRACE).files.captures
+    captured = drawn(tmp_path).run(TRACE).files.captures
     folder, outside = tmp_path / TRACE.id, tmp_path / "outside"
     for mine in (folder / "mine", outside):
         mine.touch()
@@ -95,7 +107,7 @@ def test_files_of_an_earlier_run_are_removed_and_other_files_stay(tmp_path: Path
     record["files"]["data"].append("../../outside")
     (folder / RECORD).write_text(json.dumps(record))
     (sack, _) = TRACE.variants
-    left = quick(tmp_path).run(replace(TRACE, variants=(sack,), checks=())).files
+    left = drawn(tmp_path).run(replace(TRACE, variants=(sack,), checks=())).files
     assert len(left.captures) == 2
     assert [path.exists() for path in captured] == [True, True, False, False]
     assert (folder / "mine").exists()
@@ -121,7 +133,7 @@ def test_an_interrupted_experiment_leaves_no_record(
 def test_traces_of_several_results_do_not_overwrite_each_other(tmp_path: Path) -> None:
     sack, frto = TRACE.variants
     apart = replace(frto, condition="apart")
-    files = quick(tmp_path).run(replace(TRACE, variants=(sack, apart), checks=())).files
+    files = drawn(tmp_path).run(replace(TRACE, variants=(sack, apart), checks=())).files
     assert len(set(files)) == len(list(files))
     folders = {path.parent.name for path in files.captures}
     assert folders == {"sack", "sack+frto-apart"}
