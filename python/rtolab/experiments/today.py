@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from rtolab.experiments.arq2002.metrics import ACKED
+from rtolab.experiments.arq2002.network import QUICK
 from rtolab.experiments.base import (
     FAST_RETRANSMITS,
     LOST,
@@ -99,6 +100,7 @@ class Place:
         endless: do its transfers last as long as the run?
         runs: the runs of each variant.
         set: values for every sender, by scenario key.
+        quick_set: values that differ with `--quick`, by scenario key.
     """
 
     id: str
@@ -112,6 +114,7 @@ class Place:
     endless: bool = False
     runs: int = RUNS
     set: Mapping[str, str] = field(default_factory=dict)
+    quick_set: Mapping[str, str] = field(default_factory=dict)
 
     def experiment(self) -> Experiment:
         """The experiment with the paper's senders and today's."""
@@ -134,6 +137,7 @@ class Place:
             assumptions=(interpreted("senders", "profile linux", "as Linux 6 is set by default"),),
             runs=self.runs,
             quick_runs=2 if self.endless else FEW,
+            quick_set=self.quick_set,
             endless=self.endless,
             ours=True,
         )
@@ -226,6 +230,7 @@ PLACES = (
             "link.wireless.backward.delay": "200 ms",
             "link.wireless.bad.loss": "0.5",
         },
+        quick_set=QUICK,
         checks=(
             against("sack:ns2", ACKED, Bounds(low=2)),
             has("linux", FAST, Bounds(low=20)),
@@ -244,6 +249,7 @@ PLACES = (
         speed=GOODPUT,
         endless=True,
         runs=20,
+        quick_set={"duration": "20 s"},
         checks=(
             against("sack+frto", GOODPUT, Bounds(low=1.05)),
             against("sack+frto", EXPIRED, Bounds(high=0.2)),

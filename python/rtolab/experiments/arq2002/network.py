@@ -273,8 +273,17 @@ NS2: tuple[Assumption, ...] = (
 SET = WORLD + NS2
 """The assumptions of every experiment."""
 
+QUICK = {"duration": "30 s", "measure.to": "25 s"}
+"""Shorter runs, with `--quick`."""
+
 experiment = partial(
-    Experiment, scenario=LAN, assumptions=SET, runs=RUNS, quick_runs=2, endless=True
+    Experiment,
+    scenario=LAN,
+    assumptions=SET,
+    runs=RUNS,
+    quick_runs=2,
+    quick_set=QUICK,
+    endless=True,
 )
 """An experiment of the paper, over the wired LAN unless it names another scenario."""
 
