@@ -144,7 +144,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     runs=RUNS,
-    quick_runs=FEW,
+    quick_runs=3,
     ours=True,
 )
 EXPERIMENTS = (EXPERIMENT,)

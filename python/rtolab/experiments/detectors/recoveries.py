@@ -164,7 +164,7 @@ RECOVERIES = Experiment(
         assumed("receiver.delayed_ack", "25 ms", "as the max_ack_delay of QUIC"),
     ),
     runs=RUNS,
-    quick_runs=FEW,
+    quick_runs=1,
     ours=True,
 )
 """The loss detections of TCP and of QUIC, on the same paths."""

@@ -279,7 +279,7 @@ MODEL = (
             "which of them held depended on the combinations averaged. That a line falls and "
             "flattens is a weaker claim, which any power law meets. The correlations are listed"
         ),
-        quick_set=timetable(3),
+        quick_set=timetable(1),
     ),
 )
 """Figures 7 to 9."""

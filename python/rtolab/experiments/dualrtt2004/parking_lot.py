@@ -387,7 +387,7 @@ PARKING_LOT = (
             interpreted("queues", "20 packets at 200 kbit/s, else 50", "as in Figures 13 and 14"),
         ),
         runs=50,
-        quick_runs=2,
+        quick_runs=1,
     ),
 )
 """The experiments of section VII."""

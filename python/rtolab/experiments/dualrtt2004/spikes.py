@@ -88,7 +88,7 @@ def session(spikes: int) -> tuple[Assumption, ...]:
     )
 
 
-QUICK = timetable(30)
+QUICK = timetable(10)
 """Fewer spikes, with `--quick`."""
 
 
