@@ -144,7 +144,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     runs=RUNS,
-    quick_runs=3,
+    quick_runs=FEW,
     ours=True,
 )
 EXPERIMENTS = (EXPERIMENT,)
