@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from inspect import unwrap
 from typing import Any
 
 import altair as alt
@@ -155,7 +156,8 @@ def test_charts_are_converted_as_altair_converts_them(
         return json.dumps(result.plot.time_sequence(marks=[(23.0, "x")]).to_dict(validate=False))
 
     ours, shortened = converted(), schemapi._todict
-    monkeypatch.setattr(schemapi, "_todict", shortened.__wrapped__)
+    assert unwrap(shortened) is not shortened
+    monkeypatch.setattr(schemapi, "_todict", unwrap(shortened))
     assert converted() == ours
     assert simulator.requested
 
