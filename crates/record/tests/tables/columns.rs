@@ -109,7 +109,13 @@ fn tables_of_scored_runs_have_all_their_columns() {
          verdict_s Float64?
          delay_s Float64?",
     );
-    assert_columns(&tables::duplicates(&[]), "flow Utf8\nat_s Float64\nack Int64\ncause Utf8View?");
+    assert_columns(
+        &tables::duplicates(&[]),
+        "flow Utf8View
+         at_s Float64
+         ack Int64
+         cause Utf8View?",
+    );
     assert_columns(
         &tables::what_if(&[]),
         "flow Utf8View
