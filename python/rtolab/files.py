@@ -58,5 +58,6 @@ def write_text(path: Path, text: str) -> None:
 def write_table(path: Path, table: pl.DataFrame) -> None:
     """Write a table to a Parquet file, like `write_bytes`."""
     packed = io.BytesIO()
-    table.write_parquet(packed)
+    # The default, level 3, takes 30 % longer for files that are 9 % smaller (benches/traced.py).
+    table.write_parquet(packed, compression="zstd", compression_level=1)
     write_bytes(path, packed.getbuffer())

@@ -41,7 +41,7 @@ fn connections(document: &Document) -> RecordBatch {
     fn forgotten<C>(of: impl Fn(&IdleTimeout) -> C) -> impl Fn(&ConnectionReport) -> Option<C> {
         move |row| row.idle_timeout.as_ref().map(&of)
     }
-    Table::new(document.connections.iter().map(|row| (row, row)))
+    Table::new(document.connections.iter().map(|row| (row, std::slice::from_ref(row))))
         .column("number", |row| row.number)
         .column("client", |row| &*row.client)
         .column("server", |row| &*row.server)
@@ -198,8 +198,7 @@ fn of_connections<R>(
     rows: fn(&ConnectionReport) -> &Vec<R>,
 ) -> Table<'_, R, ConnectionReport> {
     let connections = document.connections.iter();
-    Table::new(connections.flat_map(move |one| rows(one).iter().map(move |row| (one, row))))
-        .owner("connection", |one| one.number)
+    Table::new(connections.map(|one| (one, &**rows(one)))).owner("connection", |one| one.number)
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "only an optional list is a cell")]

@@ -22,9 +22,10 @@ impl<'a> FlowTrace<'a> {
     /// The rows of the flow with this name; `None` if it has no connection.
     pub(crate) fn of(recording: &'a Recording, flow: &str) -> Option<Self> {
         let is_sending = |row: &&TimeoutRow| &*row.flow == flow && matches!(row.end, Place::Sender);
+        let is_of_flow = |row: &&SegmentRow| recording.flow_name(row) == flow;
         Some(Self {
             connection: recording.connections.iter().find(|row| &*row.flow == flow)?,
-            segments: recording.segments.iter().filter(|row| &*row.flow_name == flow).collect(),
+            segments: recording.segments.iter().filter(is_of_flow).collect(),
             timeouts: recording.timeouts.iter().filter(is_sending).collect(),
             windows: recording.windows.iter().filter(|row| &*row.flow == flow).collect(),
         })

@@ -33,7 +33,6 @@ fn acking(mut segment: Segment, ack: Seq) -> Segment {
 fn row(flow: u32, when: u64, (place, event): (Place, PacketEvent), segment: Segment) -> SegmentRow {
     SegmentRow {
         flow,
-        flow_name: format!("transfer-{flow}").into(),
         at: at(when),
         place,
         event,

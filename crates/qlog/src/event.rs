@@ -206,6 +206,15 @@ struct Frame<'a> {
 }
 
 impl Event {
+    /// The event of the JSON object at the beginning of these bytes, and the number of bytes after
+    /// it. `None` if the object is incomplete, malformed, or differs in form from events that
+    /// matter.
+    pub fn split_off(json: &[u8]) -> Option<(Self, usize)> {
+        let mut values = serde_json::Deserializer::from_slice(json).into_iter::<RawEvent<'_>>();
+        let raw = values.next()?.ok()?;
+        Some((Self::of_raw(raw), json.len() - values.byte_offset()))
+    }
+
     /// The event of this JSON object.
     ///
     /// # Errors
@@ -213,12 +222,7 @@ impl Event {
     /// The parser's message, if it is an event that matters and is malformed.
     pub fn of_object(json: &[u8]) -> Result<Self, serde_json::Error> {
         match from_slice::<RawEvent<'_>>(json) {
-            Ok(raw) => {
-                let name = raw.name.known().or(raw.event.known()).unwrap_or_default();
-                let name = if name == raw.category.0 { &*raw.event.0 } else { name };
-                let group = raw.group_id.known().map(str::to_string);
-                Ok(Self { time: raw.time.0, group, kind: kind(name, raw.data) })
-            }
+            Ok(raw) => Ok(Self::of_raw(raw)),
             Err(error) => {
                 let other: OtherEvent<'_> = from_slice(json)?;
                 if matters(&other.name.0) {
@@ -227,6 +231,13 @@ impl Event {
                 Ok(Self { time: other.time.0, group: None, kind: EventKind::Other })
             }
         }
+    }
+
+    fn of_raw(raw: RawEvent<'_>) -> Self {
+        let name = raw.name.known().or(raw.event.known()).unwrap_or_default();
+        let name = if name == raw.category.0 { &*raw.event.0 } else { name };
+        let group = raw.group_id.known().map(str::to_string);
+        Self { time: raw.time.0, group, kind: kind(name, raw.data) }
     }
 
     /// The event of this JSON list, whose items have these names (drafts 00 and 01).

@@ -95,9 +95,15 @@ impl Log {
             if log.events % PROGRESS_INTERVAL == 0 {
                 progress(reader.offset())?;
             }
-            let offset = reader.item_offset();
+            // Most events are parsed in the buffer, without a search for their end.
+            if let Some((event, rest)) = reader.upcoming_event().and_then(Event::split_off) {
+                reader.skip_event(rest);
+                log.events += 1;
+                log.on_event(event);
+                continue;
+            }
             match reader.next_item() {
-                Ok(Some(item)) => log.on_item(&item, offset),
+                Ok(Some(item)) => log.on_item(&item),
                 Ok(None) => break None,
                 Err(error) => break Some(error),
             }
@@ -105,13 +111,13 @@ impl Log {
         Ok((log, error))
     }
 
-    fn on_item(&mut self, item: &LogItem<'_>, offset: u64) {
+    fn on_item(&mut self, item: &LogItem<'_>) {
         match item {
             LogItem::Trace => {
                 (self.trace, self.last) = (Trace::default(), None);
             }
             LogItem::Member(name, json) => self.on_member(name, json),
-            LogItem::Event(json) => {
+            LogItem::Event(json, offset) => {
                 self.events += 1;
                 let event = if json.first() == Some(&b'[') {
                     Event::of_list(json, &self.trace.fields)

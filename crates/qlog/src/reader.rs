@@ -38,8 +38,8 @@ pub enum LogItem<'a> {
     Trace,
     /// A member of the trace, other than its events: its name and its JSON.
     Member(&'a [u8], &'a [u8]),
-    /// An event as JSON.
-    Event(&'a [u8]),
+    /// An event as JSON, and the number of bytes of the log before it.
+    Event(&'a [u8], u64),
 }
 
 /// The state of the reader: the part of the log that it reads next.
@@ -105,9 +105,29 @@ impl<R: Read> LogReader<R> {
         self.before + self.at as u64
     }
 
-    /// The number of bytes before the last item.
-    pub fn item_offset(&self) -> u64 {
-        self.before + self.value.start as u64
+    /// The buffer from the next event on, if this is an object and begins in the buffer. It may end
+    /// outside.
+    pub(crate) fn upcoming_event(&self) -> Option<&[u8]> {
+        let mut rest = self.rest().trim_ascii_start();
+        match self.state {
+            ParserState::Records if self.has_trace => {
+                while let Some(after) = rest.strip_prefix(&[RECORD_SEPARATOR]) {
+                    rest = after.trim_ascii_start();
+                }
+            }
+            ParserState::Events(_) => {
+                if let Some(after) = rest.strip_prefix(b",") {
+                    rest = after.trim_ascii_start();
+                }
+            }
+            _ => return None,
+        }
+        Some(rest).filter(|rest| rest.first() == Some(&b'{'))
+    }
+
+    /// Moves to the last `rest` bytes of the buffer, after an event that the caller has parsed.
+    pub(crate) fn skip_event(&mut self, rest: usize) {
+        self.at = self.buffer.len() - rest;
     }
 
     /// The next part of the log; `None` at its end.
@@ -168,7 +188,7 @@ impl<R: Read> LogReader<R> {
                 ParserState::Events(parent) => {
                     if self.item(b']')? {
                         self.take_value()?;
-                        return Ok(Some(LogItem::Event(&self.buffer[self.value.clone()])));
+                        return Ok(Some(self.as_event()));
                     }
                     self.state = match parent {
                         Parent::File => ParserState::File,
@@ -245,11 +265,16 @@ impl<R: Read> LogReader<R> {
         }
         self.take_value()?;
         if self.has_trace {
-            Ok(Some(LogItem::Event(&self.buffer[self.value.clone()])))
+            Ok(Some(self.as_event()))
         } else {
             self.has_trace = true;
             Ok(Some(LogItem::Member(b"header", &self.buffer[self.value.clone()])))
         }
+    }
+
+    fn as_event(&self) -> LogItem<'_> {
+        let offset = self.before + self.value.start as u64;
+        LogItem::Event(&self.buffer[self.value.clone()], offset)
     }
 
     fn as_member(&self) -> LogItem<'_> {

@@ -21,7 +21,7 @@ pub const TABLES: [(&str, MakeTable); 4] = [
 
 /// `connections`: one row per connection.
 fn connections(document: &LogDocument) -> RecordBatch {
-    Table::new(document.connections.iter().map(|row| (row, row)))
+    Table::new(document.connections.iter().map(|row| (row, std::slice::from_ref(row))))
         .column("number", |row: &LogReport| row.number)
         .column("group", |row| row.group.clone())
         .column("vantage", |row| row.vantage)
@@ -97,8 +97,7 @@ fn of_connections<R>(
     rows: fn(&LogReport) -> &Vec<R>,
 ) -> Table<'_, R, LogReport> {
     let connections = document.connections.iter();
-    Table::new(connections.flat_map(move |one| rows(one).iter().map(move |row| (one, row))))
-        .owner("connection", |one| one.number)
+    Table::new(connections.map(|one| (one, &**rows(one)))).owner("connection", |one| one.number)
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "only an optional list is a cell")]

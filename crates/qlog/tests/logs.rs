@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt::Write;
+use std::io::{self, Read};
 
 use rtolab_diagnose::{NetworkVerdict, TimeoutClass};
 use rtolab_qlog::{LogDocument, LossClass, diagnose, diagnose_pair, is_log};
@@ -194,8 +195,44 @@ fn a_malformed_event_is_skipped_and_counted() {
     events.insert(4, r#"{"time":2,"name":"http:frame_created","data":{"frames":7}}"#.into());
     let found = diagnosed(&lines(&events));
     assert_eq!(found.summary.malformed, 1);
-    assert!(found.summary.first_malformed.unwrap().starts_with("event 4 at byte "));
+    let at = lines(&events[..3]).len() + 1;
+    let first = found.summary.first_malformed.unwrap();
+    assert!(first.starts_with(&format!("event 4 at byte {at}: ")), "{first}");
     assert_eq!(found.summary.totals.spurious_losses, 1);
+}
+
+/// Returns one byte at a time, so that no event is ever complete in the buffer.
+struct OneByOne<'a>(&'a [u8]);
+
+impl Read for OneByOne<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = buffer.len().min(1);
+        self.0.read(&mut buffer[..length])
+    }
+}
+
+#[test]
+fn events_are_the_same_wherever_the_buffer_ends() {
+    let mut events = reordered();
+    events.insert(3, r#"{"time":2,"name":"transport:packet_sent","data":{"frames":7}}"#.into());
+    events.insert(
+        5,
+        r#"{ "time": 3, "name": "a:b", "data": {"c": "}{\"\\", "d": [{}, []]} }"#.into(),
+    );
+    events.insert(6, r#"{"time":3,"name":"a:b","data":{"c":"\u007d"}} "#.into());
+    let seq = lines(&events);
+    let json = format!(
+        r#"{{"qlog_version":"draft-02","traces":[{{"vantage_point":{{"type":"server"}},"events":[{}]}}]}}"#,
+        events.join(" ,\n")
+    );
+    // Two values in a record, an invalid one, and a damaged end.
+    let odd = format!("{seq}{}{}\n\u{1e}{{\"time\":nul}}\no", sent(500, 9), sent(501, 10));
+    for log in [seq.replace('\u{1e}', ""), seq, json, odd] {
+        let Ok(slowly) = diagnose::<_, Infallible>(OneByOne(log.as_bytes()), |_| Ok(()));
+        let [slowly, whole] = [slowly, diagnosed(&log)].map(|it| serde_json::json!(it));
+        assert!(whole["summary"]["malformed"].as_u64() >= Some(1), "{log}");
+        assert_eq!(slowly, whole, "{log}");
+    }
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct Recording {
     pub timeouts: Vec<TimeoutRow>,
     /// One row per packet event, if the run is traced.
     pub segments: Vec<SegmentRow>,
+    /// The names of the flows of `segments`, by [`SegmentRow::flow`].
+    pub flows: Vec<Arc<str>>,
     /// The first bytes of each packet of real hosts, from the IP header on, by the number of the
     /// copy; empty for simulated runs.
     pub heads: Vec<[u8; HEAD]>,
@@ -55,6 +57,13 @@ pub struct Recording {
     pub duplicates: Vec<DuplicateRow>,
     /// One row per timeout and alternative sender.
     pub what_ifs: Vec<WhatIfRow>,
+}
+
+impl Recording {
+    /// The name of the flow of a row of `segments`; empty if it is unknown.
+    pub fn flow_name(&self, row: &SegmentRow) -> &str {
+        self.flows.get(row.flow as usize).map_or("", |name| name)
+    }
 }
 
 /// `connections`: one row per TCP connection, leg of a split connection or flow of datagrams.
@@ -336,8 +345,6 @@ impl Fate {
 pub struct SegmentRow {
     /// The connection's index among the flows of the scenario, or their legs.
     pub flow: u32,
-    /// The flow's name.
-    pub flow_name: Arc<str>,
     /// When it happened.
     pub at: Instant,
     /// The host.
@@ -363,6 +370,9 @@ pub struct SegmentRow {
     /// The time for which spikes and stalls held it on all links, directly or after other packets.
     pub held: Duration,
 }
+
+// The copy of a larger row would call memmove.
+const _: () = assert!(size_of::<SegmentRow>() <= 128);
 
 /// `windows`: one row per change of a sender's windows, if requested.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use rtolab_link::Stats;
 use rtolab_tcp::{Flags, MAX_SACK_BLOCKS, Segment};
 use rtolab_time::{Duration, Instant};
 
-use crate::column::Table;
+use crate::column::{Table, of_runs};
 use crate::outages::outages;
 use crate::{ConnectionRow, DisturbanceRow, DupackCause, LinkRow, Recording, SegmentRow, Truth};
 
@@ -214,8 +214,9 @@ pub fn what_if(recordings: &[Recording]) -> RecordBatch {
 
 /// `segments`: one row per packet event of traced runs.
 pub fn segments(recordings: &[Recording]) -> RecordBatch {
-    let table = Table::of(recordings, |recording| &recording.segments)
-        .column("flow", |row| &*row.flow_name)
+    let rows = recordings.iter().map(|recording| (recording, &*recording.segments));
+    let table = of_runs(Table::new(rows), |recording: &Recording| &recording.run)
+        .with_owner("flow", Recording::flow_name)
         .column("at_s", |row| row.at.secs_f64())
         .column("place", |row| row.place.name())
         .column("event", |row| row.event.name())
@@ -322,13 +323,16 @@ fn ack(segment: &Segment) -> Option<i64> {
     segment.flags.has(Flags::ACK).then(|| segment.ack.relative())
 }
 
-fn sack_block(table: Table<'_, SegmentRow>, block: usize) -> Table<'_, SegmentRow> {
+fn sack_block(
+    table: Table<'_, SegmentRow, Recording>,
+    block: usize,
+) -> Table<'_, SegmentRow, Recording> {
     let number = block + 1;
     table
-        .column(&format!("sack_{number}_start"), |row| {
+        .column(&format!("sack_{number}_start"), move |row| {
             Some(row.segment.sack_blocks().nth(block)?.start.relative())
         })
-        .column(&format!("sack_{number}_end"), |row| {
+        .column(&format!("sack_{number}_end"), move |row| {
             Some(row.segment.sack_blocks().nth(block)?.end.relative())
         })
 }

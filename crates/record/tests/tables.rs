@@ -17,7 +17,7 @@ use rtolab_tcp::{Flags, Segment, Seq, Timestamps};
 use rtolab_time::{Duration, Instant};
 
 fn text<'a>(table: &'a RecordBatch, name: &str) -> Vec<Option<&'a str>> {
-    table[name].as_string::<i32>().iter().collect()
+    table[name].as_string_view().iter().collect()
 }
 
 fn real(table: &RecordBatch, name: &str) -> Vec<Option<f64>> {
@@ -192,7 +192,6 @@ fn sequence_numbers_are_relative_and_a_segment_without_ack_has_no_edge() {
     ack.push_sack(Seq::FIRST + 1025..Seq::FIRST + 1281);
     let row = |segment, fate, fate_at| SegmentRow {
         flow: 0,
-        flow_name: "transfer".into(),
         at: at(0.25),
         place: Place::Receiver,
         event: PacketEvent::Sent,
@@ -210,7 +209,9 @@ fn sequence_numbers_are_relative_and_a_segment_without_ack_has_no_edge() {
         row(ack, Fate::Delivered, Some(at(0.75))),
         row(ack, Fate::Underway, None),
     ];
-    let table = tables::segments(&[Recording { segments, ..recording(0) }]);
+    let flows = vec!["transfer".into()];
+    let table = tables::segments(&[Recording { segments, flows, ..recording(0) }]);
+    assert_eq!(text(&table, "flow"), [Some("transfer"); 3]);
     assert_eq!(integer(&table, "seq"), [Some(0), Some(1), Some(1)]);
     assert_eq!(integer(&table, "ack"), [None, Some(513), Some(513)]);
     assert_eq!(integer(&table, "window_edge"), [None, Some(4609), Some(4609)]);
@@ -247,6 +248,37 @@ fn a_window_before_the_first_sample_has_no_round_trip() {
     assert_eq!(real(&table, "srtt_s"), [None, Some(0.4)]);
     assert_eq!(real(&table, "rttvar_s"), [None, Some(0.4)]);
     assert_eq!(real(&table, "rto_s"), [Some(3.0); 2]);
+}
+
+#[test]
+fn long_tables_have_the_cells_of_every_row_in_its_place() {
+    // Texts that a view holds itself, and longer ones.
+    let names = ["short", "a name of many letters", "another name of many letters"];
+    let known = |index: usize| (500..1500).contains(&index) && index % 3 > 0 || index > 3000;
+    let row = |index: usize| WindowRow {
+        flow: names[index % 3].into(),
+        at: at(index as f64),
+        cwnd: index as u64,
+        ssthresh: known(index).then_some(2 * index as u64),
+        flight: 0,
+        srtt: None,
+        rttvar: Some(Duration::from_secs(index as u64)),
+        rto: Duration::from_secs(3),
+    };
+    let rows: Vec<WindowRow> = (0..5000).map(row).collect();
+    let (first, second) = rows.split_at(700);
+    let recording =
+        |run, windows: &[WindowRow]| Recording { windows: windows.to_vec(), ..recording(run) };
+    let table = tables::windows(&[recording(0, first), recording(1, &[]), recording(2, second)]);
+    let expected = |cell: fn(&WindowRow) -> Option<u64>| rows.iter().map(cell).collect::<Vec<_>>();
+    assert_eq!(count(&table, "cwnd"), expected(|row| Some(row.cwnd)));
+    assert_eq!(count(&table, "ssthresh"), expected(|row| row.ssthresh));
+    assert!(real(&table, "srtt_s").iter().all(Option::is_none));
+    assert_eq!(real(&table, "rttvar_s"), real(&table, "at_s"));
+    let flows: Vec<_> = rows.iter().map(|row| Some(&*row.flow)).collect();
+    assert_eq!(text(&table, "flow"), flows);
+    let seeds: Vec<_> = (0..5000).map(|index| Some(if index < 700 { 100 } else { 102 })).collect();
+    assert_eq!(count(&table, "seed"), seeds);
 }
 
 #[test]

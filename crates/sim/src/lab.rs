@@ -346,6 +346,9 @@ impl Lab {
             recording.disturbances.extend(disturbance_rows(name, link, now));
         }
         (recording.segments, recording.windows) = sim.trace.into_rows(&sim.flows);
+        if !recording.segments.is_empty() {
+            recording.flows = sim.flows.iter().map(|flow| flow.plan.name.clone()).collect();
+        }
         recording
     }
 }

@@ -408,7 +408,7 @@ impl Sim {
         }
         let flow = &mut self.flows[index];
         flow.in_network -= 1;
-        self.trace.on_arrival(packet, self.now, &flow.plan.name);
+        self.trace.on_arrival(packet, self.now);
         if let Some(scoring) = &mut self.scoring {
             scoring.before_arrival(packet, flow);
         }
@@ -514,7 +514,7 @@ impl Sim {
             condition: Condition::Intact,
             to_receiver: place == Place::Sender,
         };
-        self.trace.on_departure(&packet, self.now, &flow.plan.name);
+        self.trace.on_departure(&packet, self.now);
         if let Some(scoring) = &mut self.scoring {
             scoring.on_departure(&packet, flow, self.now);
         }

@@ -19,9 +19,14 @@ pub struct Trace {
 /// Every packet event, and the fate of every copy by its number.
 #[derive(Clone, Debug, Default)]
 struct Packets {
-    rows: Vec<(SegmentRow, u16)>,
-    fates: Vec<(Fate, Option<Instant>, Duration)>,
+    rows: Vec<SegmentRow>,
+    /// The rows of retransmissions, by index, and the number of earlier transmissions of each.
+    retransmissions: Vec<(usize, u16)>,
+    fates: Vec<CopyFate>,
 }
+
+/// The fate of a copy, when it arrived or was lost, and for how long links held it.
+type CopyFate = (Fate, Option<Instant>, Duration);
 
 impl Trace {
     /// Records packets, windows, both or neither.
@@ -38,9 +43,10 @@ impl Trace {
     /// The size of the rows so far, in bytes.
     pub fn bytes(&self) -> usize {
         let packets = match &self.packets {
-            Some(Packets { rows, fates }) => {
-                size_of::<(SegmentRow, u16)>() * rows.len()
-                    + size_of::<(Fate, Option<Instant>, Duration)>() * fates.len()
+            Some(packets) => {
+                size_of::<SegmentRow>() * packets.rows.len()
+                    + size_of::<(usize, u16)>() * packets.retransmissions.len()
+                    + size_of::<CopyFate>() * packets.fates.len()
             }
             None => 0,
         };
@@ -52,10 +58,10 @@ impl Trace {
     }
 
     /// Records a packet that leaves its host.
-    pub fn on_departure(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
+    pub fn on_departure(&mut self, packet: &Packet, at: Instant) {
         self.on_new_copy(packet);
         let Some(packets) = &mut self.packets else { return };
-        packets.add(packet, at, PacketEvent::Sent, name);
+        packets.add(packet, at, PacketEvent::Sent);
     }
 
     /// Adds a new copy, which a host or a middlebox sends.
@@ -66,10 +72,10 @@ impl Trace {
     }
 
     /// Records a packet that arrives at its destination.
-    pub fn on_arrival(&mut self, packet: &Packet, at: Instant, name: &Arc<str>) {
+    pub fn on_arrival(&mut self, packet: &Packet, at: Instant) {
         self.on_end(packet, Fate::Delivered, at);
         let Some(packets) = &mut self.packets else { return };
-        packets.add(packet, at, PacketEvent::Received, name);
+        packets.add(packet, at, PacketEvent::Received);
     }
 
     /// Sets the fate of a copy that arrives or is lost. If a link duplicated the copy, its first
@@ -110,29 +116,31 @@ impl Trace {
 
     /// The rows, with the fate of every copy.
     pub fn into_rows(self, flows: &[SimFlow]) -> (Vec<SegmentRow>, Vec<WindowRow>) {
-        let packets = self.packets.unwrap_or_default();
-        let fates = packets.fates;
-        let finish = |(mut row, order): (SegmentRow, u16)| {
+        let Packets { mut rows, retransmissions, fates } = self.packets.unwrap_or_default();
+        for row in &mut rows {
             (row.fate, row.fate_at, row.held) = fates[row.copy as usize];
+        }
+        for (index, order) in retransmissions {
+            let row = &mut rows[index];
             let sender = match row.event {
                 PacketEvent::Sent => row.place,
                 PacketEvent::Received => row.place.other(),
             };
             let copies = &flows[row.flow as usize].end(sender).copies;
-            row.unneeded =
-                row.retransmission && copies.earlier_copy_delivered(row.segment.seq, order);
-            row
-        };
-        (packets.rows.into_iter().map(finish).collect(), self.windows.unwrap_or_default())
+            row.unneeded = copies.earlier_copy_delivered(row.segment.seq, order);
+        }
+        (rows, self.windows.unwrap_or_default())
     }
 }
 
 impl Packets {
-    fn add(&mut self, packet: &Packet, at: Instant, event: PacketEvent, name: &Arc<str>) {
+    fn add(&mut self, packet: &Packet, at: Instant, event: PacketEvent) {
         let at_sender = packet.to_receiver == (event == PacketEvent::Sent);
-        let row = SegmentRow {
+        if packet.order > 0 {
+            self.retransmissions.push((self.rows.len(), packet.order));
+        }
+        self.rows.push(SegmentRow {
             flow: packet.flow,
-            flow_name: name.clone(),
             at,
             place: if at_sender { Place::Sender } else { Place::Receiver },
             event,
@@ -144,7 +152,6 @@ impl Packets {
             fate: Fate::Underway,
             fate_at: None,
             held: Duration::ZERO,
-        };
-        self.rows.push((row, packet.order));
+        });
     }
 }

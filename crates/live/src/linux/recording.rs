@@ -125,6 +125,7 @@ pub(crate) fn recording(
         let watch = observations.get(index).and_then(Option::as_ref);
         let info = &flows[index];
         let name = &info.name;
+        recording.flows.push(name.clone());
         let episodes = watch.map_or(&[][..], |watch| watch.episodes.as_slice());
         let timeouts = episodes.iter().filter_map(|it| Some((it.copy, timeout(name, seen, it)?)));
         let (copies, timeouts): (Vec<_>, Vec<_>) = timeouts.unzip();
@@ -142,7 +143,7 @@ pub(crate) fn recording(
         recording.connections.extend(connection(info, counted, &timeouts, has_truth));
         let samples = watch.map_or(&[][..], |watch| watch.samples.as_slice());
         recording.windows.extend(samples.iter().map(|sample| window(name, sample)));
-        recording.segments.extend(segments((index, name), seen, &network.log.second));
+        recording.segments.extend(segments(index, seen, &network.log.second));
         recording.tasks.extend(tasks(info));
         recording.timeouts.extend(timeouts);
     }
@@ -248,14 +249,13 @@ fn window(name: &Arc<str>, Sample { at, info }: &Sample) -> WindowRow {
 
 /// The rows of packets: two for a packet that arrived, one for a packet that did not.
 fn segments<'a>(
-    (index, name): (usize, &'a Arc<str>),
+    index: usize,
     seen: &'a [ObservedPacket],
     second: &'a [(u64, Instant)],
 ) -> impl Iterator<Item = SegmentRow> + 'a {
     seen.iter().flat_map(move |one| {
         let row = move |at, place, event| SegmentRow {
             flow: index as u32,
-            flow_name: name.clone(),
             at,
             place,
             event,

@@ -13,7 +13,7 @@ fn columns(table: &RecordBatch) -> Vec<String> {
 }
 
 fn assert_columns(table: &RecordBatch, expected: &str) {
-    let expected: Vec<&str> = ["run UInt32", "seed UInt64", "sender Utf8"]
+    let expected: Vec<&str> = ["run UInt32", "seed UInt64", "sender Utf8View"]
         .into_iter()
         .chain(expected.lines().map(str::trim).filter(|line| !line.is_empty()))
         .collect();
@@ -24,9 +24,9 @@ fn assert_columns(table: &RecordBatch, expected: &str) {
 fn tables_of_connections_have_all_their_columns() {
     assert_columns(
         &tables::connections(&[]),
-        "flow Utf8
-         flow_sender Utf8
-         set Utf8?
+        "flow Utf8View
+         flow_sender Utf8View
+         set Utf8View?
          start_s Float64
          end_s Float64?
          elapsed_s Float64?
@@ -75,20 +75,20 @@ fn tables_of_connections_have_all_their_columns() {
     );
     assert_columns(
         &tables::timeouts(&[]),
-        "flow Utf8
+        "flow Utf8View
          at_s Float64
-         end Utf8
-         kind Utf8
+         end Utf8View
+         kind Utf8View
          seq Int64
          rto_s Float64
          backoff UInt32
          cwnd UInt64
          needed Boolean
-         truth Utf8?
+         truth Utf8View?
          cost_s Float64?
          cost_segments Int64?
-         verdict Utf8?
-         detector Utf8?
+         verdict Utf8View?
+         detector Utf8View?
          verdict_at_s Float64?",
     );
 }
@@ -97,26 +97,32 @@ fn tables_of_connections_have_all_their_columns() {
 fn tables_of_scored_runs_have_all_their_columns() {
     assert_columns(
         &tables::verdicts(&[]),
-        "flow Utf8
+        "flow Utf8View
          at_s Float64
-         end Utf8
-         kind Utf8
+         end Utf8View
+         kind Utf8View
          seq Int64
-         truth Utf8?
-         detector Utf8
-         verdict Utf8
-         why Utf8?
+         truth Utf8View?
+         detector Utf8View
+         verdict Utf8View
+         why Utf8View?
          verdict_s Float64?
          delay_s Float64?",
     );
-    assert_columns(&tables::duplicates(&[]), "flow Utf8\nat_s Float64\nack Int64\ncause Utf8?");
+    assert_columns(
+        &tables::duplicates(&[]),
+        "flow Utf8View
+         at_s Float64
+         ack Int64
+         cause Utf8View?",
+    );
     assert_columns(
         &tables::what_if(&[]),
-        "flow Utf8
+        "flow Utf8View
          at_s Float64
          seq Int64
-         truth Utf8?
-         what_if Utf8
+         truth Utf8View?
+         what_if Utf8View
          end_s Float64?
          original_end_s Float64?
          segments UInt64
@@ -130,7 +136,7 @@ fn tables_of_scored_runs_have_all_their_columns() {
 fn tables_of_links_and_samples_have_all_their_columns() {
     assert_columns(
         &tables::windows(&[]),
-        "flow Utf8
+        "flow Utf8View
          at_s Float64
          cwnd UInt64
          ssthresh UInt64?
@@ -141,8 +147,8 @@ fn tables_of_links_and_samples_have_all_their_columns() {
     );
     assert_columns(
         &tables::links(&[]),
-        "link Utf8
-         direction Utf8
+        "link Utf8View
+         direction Utf8View
          offered UInt64
          delivered UInt64
          delivered_bytes UInt64
@@ -168,7 +174,7 @@ fn tables_of_links_and_samples_have_all_their_columns() {
     );
     assert_columns(
         &tables::tasks(&[]),
-        "flow Utf8
+        "flow Utf8View
          number UInt32
          due_s Float64
          start_s Float64
@@ -177,25 +183,25 @@ fn tables_of_links_and_samples_have_all_their_columns() {
     );
     assert_columns(
         &tables::disturbances(&[]),
-        "link Utf8
-         direction Utf8?
-         kind Utf8
+        "link Utf8View
+         direction Utf8View?
+         kind Utf8View
          from_s Float64
          to_s Float64",
     );
     assert_columns(
         &tables::segments(&[]),
-        "flow Utf8
+        "flow Utf8View
          at_s Float64
-         place Utf8
-         event Utf8
+         place Utf8View
+         event Utf8View
          copy UInt64
          seq Int64
          len UInt32
          ack Int64?
          window UInt32
          window_edge Int64?
-         flags Utf8
+         flags Utf8View
          sack_1_start Int64?
          sack_1_end Int64?
          sack_2_start Int64?
@@ -209,7 +215,7 @@ fn tables_of_links_and_samples_have_all_their_columns() {
          bytes UInt32
          retransmission Boolean
          unneeded Boolean
-         fate Utf8
+         fate Utf8View
          fate_at_s Float64?
          held_s Float64",
     );
