@@ -441,9 +441,9 @@ pub(crate) fn dsack_block(segment: &Segment) -> Option<DsackBlock> {
     let mut blocks = segment.sack_blocks();
     let first = blocks.next()?;
     let below = first.end <= segment.ack;
-    let within = blocks.next().is_some_and(|second| {
-        second.start <= first.start && first.end <= second.end && first != second
-    });
+    let within = blocks
+        .next()
+        .is_some_and(|second| second.start <= first.start && first.end <= second.end);
     let valid = first.start < first.end && (below || within);
     valid.then_some(DsackBlock { start: first.start, end: first.end })
 }

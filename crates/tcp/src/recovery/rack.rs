@@ -239,9 +239,8 @@ impl Rack {
         if let Some(sent) = sent {
             self.rtt = ack.at - sent;
         }
-        if let Some(low) = self.delivery.reordered.filter(|low| *low < self.fack) {
-            self.reordering_seen = true;
-            self.note_reordering(self.fack.since(low).div_ceil(smss));
+        if let Some(low) = self.delivery.reordered {
+            self.note_reordered_from(low, smss);
         }
         // If RACK_sent_after(Segment, RACK): RACK.xmit_ts = Segment.xmit_ts,
         // RACK.end_seq = Segment.end_seq
@@ -382,10 +381,14 @@ impl Rack {
         }
     }
 
-    /// Records that a segment was delivered after this many later ones (Linux:
+    /// Records that the segment at `low` was delivered after all later ones (Linux:
     /// `tcp_check_sack_reordering`).
-    fn note_reordering(&mut self, segments: u64) {
-        self.reordering = self.reordering.max(segments.min(MAX_REORDERING));
+    fn note_reordered_from(&mut self, low: Seq, smss: u64) {
+        if low < self.fack {
+            self.reordering_seen = true;
+            let segments = self.fack.since(low).div_ceil(smss);
+            self.reordering = self.reordering.max(segments.min(MAX_REORDERING));
+        }
     }
 
     /// Ends the recovery from a timeout, and stops the timers.

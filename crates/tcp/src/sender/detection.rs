@@ -100,7 +100,7 @@ impl Sender {
     }
 
     fn run_detectors(&mut self, facts: &AckFacts) -> DetectionOutcome {
-        let episode = self.detectors.as_ref().and_then(|set| set.episode().copied());
+        let episode = self.detectors.as_ref().and_then(|set| set.undecided_episode().copied());
         let found = self.run_other_detectors(facts, episode);
         if let Some(found) = found.filter(|found| !found.defers_to_frto()) {
             let outcome = self.respond_to(&found, facts);

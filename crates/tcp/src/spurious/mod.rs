@@ -147,6 +147,12 @@ pub trait Detector: CloneDetector + Debug + Send + Sync {
     /// Returns the decision.
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict;
 
+    /// Can a D-SACK decide after the episode? Then the detector receives those that arrive until
+    /// the next one begins.
+    fn expects_late_reports(&self) -> bool {
+        false
+    }
+
     /// The episode ends without a decision. Returns a last one.
     fn at_end(&mut self, episode: &Episode) -> Verdict {
         let _ = episode;

@@ -30,6 +30,8 @@ pub struct DetectorVerdict {
 pub(crate) struct DetectorSet {
     slots: Vec<Slot>,
     episode: Option<Episode>,
+    /// The episode that ended last, if detectors expect late reports.
+    reported_late: Option<Episode>,
     episodes: u32,
     known: KnownPath,
     /// The measurements of the path, if there is a detector.
@@ -130,6 +132,11 @@ impl DetectorSet {
     /// The current episode.
     pub const fn episode(&self) -> Option<&Episode> {
         self.episode.as_ref()
+    }
+
+    /// The current episode, or the last one if detectors expect late reports.
+    pub fn undecided_episode(&self) -> Option<&Episode> {
+        self.episode.as_ref().or(self.reported_late.as_ref())
     }
 
     /// Begins an episode with a timeout or fast retransmit, and returns its number. Another timeout
@@ -249,23 +256,36 @@ impl DetectorSet {
         let Some(path) = &mut self.path else { return self.end_if_covered(facts) };
         path.measure(facts);
         self.dsack_seen |= facts.dsack.is_some();
-        let Some(episode) = &mut self.episode else { return };
+        let Some(episode) = &mut self.episode else { return self.report_late(facts) };
         (episode.min_rtt, episode.dsack_seen) = (path.min_rtt, self.dsack_seen);
         let episode = *episode;
         self.run(facts.at, |detector| detector.on_ack(facts, &episode));
         self.end_if_covered(facts);
     }
 
-    /// Ends the episode if data is acknowledged that was sent after its last retransmission.
+    /// Passes a D-SACK to the detectors that expect it although the episode has ended.
+    fn report_late(&mut self, facts: &AckFacts) {
+        let late = self.reported_late.as_mut().filter(|_| facts.dsack.is_some());
+        let Some(episode) = late else { return };
+        episode.dsack_seen = true;
+        let episode = *episode;
+        self.run(facts.at, |detector| detector.on_ack(facts, &episode));
+    }
+
+    /// Ends the episode if data is acknowledged that was sent after its last retransmission, for
+    /// all detectors but those that expect late reports.
     fn end_if_covered(&mut self, facts: &AckFacts) {
-        if self.episode.is_some_and(|episode| facts.ack > episode.high) {
-            self.end(facts.at);
+        if self.episode.is_none_or(|episode| facts.ack <= episode.high) {
+            return;
         }
+        self.end_where(facts.at, |slot| !slot.detector.expects_late_reports());
+        let ended = self.episode.take();
+        self.reported_late = ended.filter(|_| self.slots.iter().any(|slot| !slot.decided));
     }
 
     /// Runs `step` for the detectors that have not decided in this episode.
     pub fn run(&mut self, at: Instant, mut question: impl FnMut(&mut dyn Detector) -> Verdict) {
-        let Some(episode) = self.episode else { return };
+        let Some(episode) = self.undecided_episode().copied() else { return };
         for slot in self.slots.iter_mut().filter(|slot| !slot.decided) {
             let verdict = question(slot.detector.as_mut());
             if verdict != Verdict::Open {
@@ -278,13 +298,21 @@ impl DetectorSet {
 
     /// Ends the episode. Detectors that have not decided return their last verdict.
     pub fn end(&mut self, at: Instant) {
-        let Some(episode) = self.episode.take() else { return };
+        self.end_where(at, |_| true);
+        (self.episode, self.reported_late) = (None, None);
         for slot in &mut self.slots {
-            if !core::mem::take(&mut slot.decided) {
-                let verdict = slot.detector.at_end(&episode);
-                let (episode, detector) = (episode.number, slot.id);
-                self.verdicts.push_back(DetectorVerdict { episode, detector, verdict, at });
-            }
+            slot.decided = false;
+        }
+    }
+
+    /// These detectors, if they have not decided, return their last verdict.
+    fn end_where(&mut self, at: Instant, ends: impl Fn(&Slot) -> bool) {
+        let Some(episode) = self.undecided_episode().copied() else { return };
+        for slot in self.slots.iter_mut().filter(|slot| !slot.decided && ends(slot)) {
+            slot.decided = true;
+            let verdict = slot.detector.at_end(&episode);
+            let (episode, detector) = (episode.number, slot.id);
+            self.verdicts.push_back(DetectorVerdict { episode, detector, verdict, at });
         }
     }
 

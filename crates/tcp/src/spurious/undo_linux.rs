@@ -146,6 +146,11 @@ impl Detector for UndoLinux {
         if self.may_undo(kind, ack, evidence) { Verdict::Spurious } else { Verdict::Open }
     }
 
+    /// `undo_marker` and `undo_retrans` stay until the next episode or until the undo.
+    fn expects_late_reports(&self) -> bool {
+        self.undo_retrans > 0
+    }
+
     fn at_end(&mut self, episode: &Episode) -> Verdict {
         match self.ack_seen && !self.echo_seen && !episode.dsack_seen {
             true => Verdict::Inconclusive(Reason::NoTimestamps),

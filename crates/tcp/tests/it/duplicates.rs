@@ -47,6 +47,17 @@ fn t_ds_7_an_unacknowledged_duplicate_of_a_timeout_shows_ack_loss() {
 }
 
 #[test]
+fn a_report_may_equal_the_block_that_it_lies_in() {
+    // RFC 2883 section 4: a duplicate of the only segment above the gap.
+    let mut s = six_outstanding("sack+dsack:causes");
+    s.sacks(0, [3..=3]).expect_nothing();
+    s.sacks(0, [3..=3, 3..=3]).duplicate(Network);
+    // The same with a part of the block.
+    s.sacks(0, [3..=4]).take();
+    s.sacks(0, [4..=4, 3..=4]).duplicate(Network);
+}
+
+#[test]
 fn t_ds_5_a_duplicate_without_retransmission_comes_from_the_network() {
     let mut s = six_outstanding("sack+dsack:causes");
     s.timeout().expect([1]);

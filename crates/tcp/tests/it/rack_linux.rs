@@ -229,3 +229,19 @@ fn more_dsacks_than_retransmissions_are_ignored() {
         s.at(706).sacks(3, [5..=5]).expect_nothing().deadline(602 + 103 + quarters * 25);
     }
 }
+
+/// `tcp_sacktag_one`: the original of a retransmitted segment had arrived late. RFC 8985 takes no
+/// sample of the order from a segment that was retransmitted.
+#[test]
+fn a_dsack_for_a_sacked_segment_shows_reordering() {
+    for (rules, retransmitted) in [(RackRules::Linux, None), (RackRules::Rfc8985, Some(11))] {
+        let mut s = setup(rules).segments(20).sent(1..=10);
+        s.at(200).sacks(0, [2..=2, 4..=10]);
+        assert_eq!(s.take()[..2], [1, 3], "{rules:?}");
+        s.sacks(0, [2..=10]).take();
+        s.sacks(0, [3..=3, 2..=10]).take();
+        s.at(300).ack(10).take();
+        s.at(400).sacks(10, [12..=14]);
+        assert_eq!(s.take().into_iter().find(|seq| *seq == 11), retransmitted, "{rules:?}");
+    }
+}

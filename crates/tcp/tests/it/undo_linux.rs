@@ -45,6 +45,25 @@ fn t_ds_1_a_fast_retransmit_for_reordering_is_undone_by_its_report() {
     s.sacks(6, [1..=1]).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).expect(10..=12);
 }
 
+#[test]
+fn a_report_undoes_until_the_next_episode() {
+    // The retransmission took longer than a segment that was sent after it.
+    let mut s = plain(KERNEL, 6);
+    reordered(&mut s);
+    s.ack(6).expect(7..=9).undecided();
+    s.ack(9).expect(10..=12).undecided().ssthresh(3);
+    s.sacks(9, [1..=1]).verdict(SPURIOUS).cwnd(6.0).ssthresh(6).take();
+    // The next episode has its own reports.
+    let mut s = plain(WITHOUT_FRTO, 6);
+    reordered(&mut s);
+    s.ack(6).expect(7..=9);
+    s.ack(9).take();
+    s.timeout().take();
+    let before = s.connection.sender().window().ssthresh();
+    s.sacks(9, [1..=1]).take();
+    assert_eq!(s.connection.sender().window().ssthresh(), before);
+}
+
 /// A timeout and go-back-N: five of the six retransmissions are reported as duplicates.
 fn five_reports() -> Script {
     let mut s = plain(WITHOUT_FRTO, 6);

@@ -111,6 +111,7 @@ impl LossRecovery for LinuxRack {
     ) -> RecoveryAction {
         let was_open = !self.rack.timed_out && !recovery.is_in_fast_recovery() && !self.undone;
         let recovered = self.rack.leave_recovery(recovery, ack);
+        self.note_reported_reordering(ack, cx);
         self.update_reo_wnd_mult(ack.at, recovered);
         let is_dubious = !was_open
             || self.in_disorder
@@ -232,6 +233,16 @@ impl LinuxRack {
         let segments = range.end.since(range.start).div_ceil(smss) as u32;
         self.dsack_dups = self.dsack_dups.saturating_add(segments);
         self.dsack_dups <= self.rack.total_retrans
+    }
+
+    /// A D-SACK for a retransmitted segment that is SACKed shows reordering (`tcp_sacktag_one`).
+    fn note_reported_reordering(&mut self, ack: &AckFacts, cx: &Context<'_>) {
+        let above = |range: &DsackBlock| !ack.dsack_ignored && range.start >= cx.flight.una();
+        let Some(range) = ack.dsack.filter(above) else { return };
+        let reported = cx.flight.segment_at(range.start);
+        if reported.is_some_and(|sent| sent.is_sacked() && sent.was_retransmitted()) {
+            self.rack.note_reordered_from(range.start, cx.window.smss());
+        }
     }
 
     /// Detects losses if a segment was delivered.
