@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import cache, wraps
+from functools import cache
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import altair as alt
 import vl_convert
-from altair.utils import schemapi
 
 from rtolab._rtolab import Error
 from rtolab.files import write_bytes, write_text
@@ -26,9 +25,6 @@ PIXELS = 1.25
 """Pixels of a PNG per pixel of the chart: sharp on screens, and small."""
 
 AnyChart = TypeVar("AnyChart", bound=Chart)
-
-PLAIN = frozenset({str, int, float, bool, type(None)})
-"""The types that JSON has, too."""
 
 _sharing = ContextVar("sharing", default=False)
 
@@ -45,25 +41,6 @@ def sharing() -> Iterator[None]:
         yield
     finally:
         _sharing.reset(before)
-
-
-def _plain_unchanged(convert: Callable[..., Any]) -> Callable[..., Any]:
-    """Altair's conversion of a part of a chart, which returns texts and numbers at once.
-
-    Altair first asks whether each of them is one of ten other things, which takes a third of the
-    time that a chart needs.
-    """
-
-    @wraps(convert)
-    def converted(part: Any, *how: Any, **named: Any) -> Any:
-        return part if type(part) in PLAIN else convert(part, *how, **named)
-
-    return converted
-
-
-# Charts stay the same without it, so nothing is lost if another version of altair has no such name.
-if hasattr(schemapi, "_todict"):
-    schemapi._todict = _plain_unchanged(schemapi._todict)
 
 
 class Shareable:
