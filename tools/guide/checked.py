@@ -246,7 +246,7 @@ CHECKS = (
     Check(
         "the profile `linux` on fixed links",
         LINUX_12,
-        "2026-11-24",
+        "2026-11-27",
         "rtolab compare --all --virtual",
         "agreement.md",
         _links,
@@ -258,7 +258,7 @@ CHECKS = (
     Check(
         "the profile `linux` on random paths",
         LINUX_12,
-        "2026-11-24",
+        "2026-11-27",
         "tools/kernel-differences 1000",
         "agreement.md",
         _random,

@@ -162,7 +162,7 @@ impl Model {
 fn dsack_block(ack: &Segment) -> Option<DsackBlock> {
     let blocks: Vec<_> = ack.sack_blocks().collect();
     let (start, end) = (blocks.first()?.start, blocks.first()?.end);
-    let within = blocks.get(1).is_some_and(|b| b != &blocks[0] && b.start <= start && end <= b.end);
+    let within = blocks.get(1).is_some_and(|b| b.start <= start && end <= b.end);
     (start < end && (end <= ack.ack || within)).then_some(DsackBlock { start, end })
 }
 

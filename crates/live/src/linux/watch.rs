@@ -142,10 +142,15 @@ impl<S: Source> SenderObserver<S> {
             return;
         }
         let before = std::mem::replace(&mut self.before, info);
+        let recovering = info.ca_state == TcpInfo::RECOVERY;
+        // If an acknowledgment ends a recovery and begins the next, only ssthresh shows it.
+        let enters = before.ca_state != TcpInfo::RECOVERY || info.ssthresh < before.ssthresh;
         if info.retransmits > before.retransmits {
             self.begun = Some((TimeoutKind::Timeout, before));
-        } else if info.ca_state == TcpInfo::RECOVERY && before.ca_state != TcpInfo::RECOVERY {
+        } else if recovering && enters {
             self.begun = Some((TimeoutKind::FastRetransmit, before));
+        } else if info.ca_state < TcpInfo::RECOVERY {
+            self.begun = None;
         }
         if self.may_be_undo(&before, &info) {
             self.check_undo(at, &info);
@@ -197,3 +202,53 @@ pub(crate) const UNDONE: &[(&str, By)] = &[
     ("TcpExtTCPFullUndo", By::Either),
     ("TcpExtTCPPartialUndo", By::Either),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The states after each packet, in order.
+    struct States(std::vec::IntoIter<TcpInfo>);
+
+    impl Source for States {
+        fn info(&mut self, _: Instant) -> Option<TcpInfo> {
+            self.0.next()
+        }
+
+        fn counts(&mut self) -> Counts {
+            Counts::new()
+        }
+    }
+
+    fn state(ca_state: u8, ssthresh: u32) -> TcpInfo {
+        TcpInfo { ca_state, ssthresh, ..TcpInfo::default() }
+    }
+
+    fn episodes(states: Vec<TcpInfo>) -> usize {
+        let length = states.len();
+        let mut observer = SenderObserver::new(States(states.into_iter()));
+        observer.sent(0, (1000, 100), Instant::START);
+        for copy in 1..length as u64 {
+            observer.sent(copy, (1000, 100), Instant::START);
+        }
+        observer.observations().episodes.len()
+    }
+
+    #[test]
+    fn one_recovery_after_the_other_counts_twice() {
+        const IN: u8 = TcpInfo::RECOVERY;
+        let before = state(0, 20);
+        assert_eq!(episodes(vec![before, state(IN, 14), state(IN, 14)]), 1);
+        assert_eq!(episodes(vec![before, state(IN, 14), state(IN, 9)]), 2);
+        // The second recovery retransmits nothing; the last packet is a probe.
+        let mut observer = SenderObserver::new(States(
+            vec![before, state(IN, 14), state(IN, 9), state(0, 9)].into_iter(),
+        ));
+        observer.sent(0, (1000, 100), Instant::START);
+        observer.sent(1, (1000, 100), Instant::START);
+        observer.received(Instant::START);
+        observer.sent(2, (1000, 100), Instant::START);
+        let Observations { episodes, probes, .. } = observer.observations();
+        assert_eq!((episodes.len(), probes), (1, vec![2]));
+    }
+}

@@ -152,6 +152,13 @@ impl Flight {
         self.retrans_out
     }
 
+    /// Is more data lost than retransmitted (`retrans_out < lost_out` in Linux's
+    /// `tcp_xmit_retransmit_queue`)? Retransmissions of segments that are no longer lost after an
+    /// undo count, too.
+    pub(crate) const fn has_unretransmitted_losses(&self) -> bool {
+        self.retrans_out < self.lost()
+    }
+
     /// The number of outstanding segments.
     pub fn outstanding(&self) -> usize {
         self.segments.len()
@@ -441,9 +448,8 @@ pub(crate) fn dsack_block(segment: &Segment) -> Option<DsackBlock> {
     let mut blocks = segment.sack_blocks();
     let first = blocks.next()?;
     let below = first.end <= segment.ack;
-    let within = blocks
-        .next()
-        .is_some_and(|second| second.start <= first.start && first.end <= second.end);
+    let within =
+        blocks.next().is_some_and(|second| second.start <= first.start && first.end <= second.end);
     let valid = first.start < first.end && (below || within);
     valid.then_some(DsackBlock { start: first.start, end: first.end })
 }

@@ -145,7 +145,8 @@ impl LossRecovery for LinuxReno {
 
     /// Lost segments, then new data.
     fn next_seg(&mut self, _recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
-        let lost = self.first_lost(cx.flight).map(NextSeg::Retransmission);
+        let lost = self.first_lost(cx.flight).filter(|_| cx.flight.has_unretransmitted_losses());
+        let lost = lost.map(NextSeg::Retransmission);
         lost.or(cx.can_send_new.then_some(NextSeg::NewAsUsual))
     }
 
@@ -223,8 +224,8 @@ impl LinuxReno {
         }
         self.undone = false;
         let retransmit = match self.first_lost(cx.flight) {
-            Some(_) => Retransmit::Head,
-            None => Retransmit::Nothing,
+            Some(_) if cx.flight.has_unretransmitted_losses() => Retransmit::Head,
+            _ => Retransmit::Nothing,
         };
         RecoveryAction::Enter(Entry { retransmit, ..Entry::HEAD })
     }

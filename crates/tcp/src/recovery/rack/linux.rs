@@ -7,7 +7,9 @@ use super::{REO_WND_PERSIST, Rack};
 use crate::config::RecoveryConfig;
 use crate::flight::{AckFacts, DsackBlock, Flight, Sent};
 use crate::recovery::tlp::{ProbeStep, TailLossProbe};
-use crate::recovery::{AfterTimeout, Context, LossRecovery, NextSeg, Recovery, RecoveryAction};
+use crate::recovery::{
+    AfterTimeout, Context, LossRecovery, NextSeg, Recovery, RecoveryAction, Retransmit,
+};
 use crate::seq::Seq;
 use crate::timer::{Timer, TimerTable};
 
@@ -202,11 +204,11 @@ impl LossRecovery for LinuxRack {
         self.rack.has_next_seg(recovery)
     }
 
-    fn next_seg(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
-        match self.only_new {
-            true => cx.can_send_new.then_some(NextSeg::NewAsUsual),
-            false => self.rack.next_seg(recovery, cx),
-        }
+    fn next_seg(&mut self, _: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
+        let may_retransmit = !self.only_new && cx.flight.has_unretransmitted_losses();
+        let lost = self.first_lost(cx.flight).filter(|_| may_retransmit);
+        let lost = lost.map(NextSeg::Retransmission);
+        lost.or(cx.can_send_new.then_some(NextSeg::NewAsUsual))
     }
 
     fn first_lost(&self, flight: &Flight) -> Option<Seq> {
@@ -266,12 +268,17 @@ impl LinuxRack {
     fn detect(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> RecoveryAction {
         let losses = self.rack.detect_loss(recovery, cx);
         let lost_again = losses.is_some_and(|losses| losses.lost_again);
-        let step = match lost_again && core::mem::take(&mut self.rack.timed_out) {
+        let mut step = match lost_again && core::mem::take(&mut self.rack.timed_out) {
             true => self.rack.enter(cx.flight, true),
             false => self.rack.enter_recovery(losses, recovery, cx),
         };
         if step != RecoveryAction::None {
             self.clean_up_retrans_stamp(cx.flight);
+        }
+        if let RecoveryAction::Enter(entry) = &mut step {
+            if !cx.flight.has_unretransmitted_losses() {
+                entry.retransmit = Retransmit::Nothing;
+            }
         }
         step
     }
