@@ -43,9 +43,8 @@ test: test-rust test-python
 test-rust: $(VENV)/dev
 	cargo test --workspace --quiet
 
-# In two processes; a module's tests run in one of them.
 test-python: $(VENV)/dev
-	$(BIN)/pytest --numprocesses 2 --dist loadgroup
+	$(BIN)/pytest
 
 bench: $(VENV)/built
 	benches/run
