@@ -1,51 +1,14 @@
 //! A test that the memory of a diagnosis does not grow with the length of a log, only with its
 //! findings.
-#![expect(unsafe_code, reason = "an allocator that counts")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::convert::Infallible;
 use std::io::{self, Read};
 
 use rtolab_qlog::diagnose;
 
-/// The system's allocator with the current and the peak size of each thread's memory.
-struct Counting;
-
-thread_local! {
-    static NOW: Cell<isize> = const { Cell::new(0) };
-    static PEAK: Cell<isize> = const { Cell::new(0) };
-}
-
-fn note(bytes: isize) {
-    let now = NOW.get() + bytes;
-    NOW.set(now);
-    PEAK.set(PEAK.get().max(now));
-}
-
-// SAFETY: all calls go to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        note(layout.size() as isize);
-        // SAFETY: by the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        note(-(layout.size() as isize));
-        // SAFETY: by the caller's promise.
-        unsafe { System.dealloc(block, layout) }
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        note(size as isize - layout.size() as isize);
-        // SAFETY: by the caller's promise.
-        unsafe { System.realloc(block, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+#[path = "../../sim/tests/common/peak_memory.rs"]
+mod peak_memory;
+use peak_memory::with_peak_memory;
 
 /// A log that is generated while it is read: packets that are acknowledged 40 packets later. Of
 /// every 100 packets one is declared lost and acknowledged later, if `has_losses`.
@@ -81,7 +44,7 @@ impl Generated {
 
 impl Read for Generated {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.text.is_empty() && self.next < self.packets {
+        while self.text.len() < buffer.len() && self.next < self.packets {
             self.packet();
         }
         let length = self.text.len().min(buffer.len());
@@ -95,12 +58,10 @@ impl Read for Generated {
 fn diagnosed(packets: u64, has_losses: bool) -> (isize, usize) {
     let header = b"\x1e{\"qlog_version\":\"0.3\",\"trace\":{}}\n".to_vec();
     let log = Generated { next: 0, packets, has_losses, text: header };
-    let before = NOW.get();
-    PEAK.set(before);
-    let Ok(document) = diagnose::<_, Infallible>(log, |_| Ok(()));
+    let (Ok(document), peak) = with_peak_memory(|| diagnose::<_, Infallible>(log, |_| Ok(())));
     assert_eq!((document.error, document.summary.malformed), (None, 0));
     assert_eq!(document.summary.packets, 2 * packets - 40);
-    (PEAK.get() - before, document.connections[0].losses.len())
+    (peak, document.connections[0].losses.len())
 }
 
 #[test]

@@ -1,49 +1,11 @@
 //! A test of the memory of a flow, which limits the speed of runs with many flows.
-#![expect(unsafe_code, reason = "an allocator that counts")]
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 
-/// The system's allocator with the current and the peak size of each thread's memory.
-struct Counting;
-
-thread_local! {
-    static NOW: Cell<isize> = const { Cell::new(0) };
-    static PEAK: Cell<isize> = const { Cell::new(0) };
-}
-
-fn note(bytes: isize) {
-    let now = NOW.get() + bytes;
-    NOW.set(now);
-    PEAK.set(PEAK.get().max(now));
-}
-
-// SAFETY: all calls go to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        note(layout.size() as isize);
-        // SAFETY: by the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        note(-(layout.size() as isize));
-        // SAFETY: by the caller's promise.
-        unsafe { System.dealloc(block, layout) }
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        note(size as isize - layout.size() as isize);
-        // SAFETY: by the caller's promise.
-        unsafe { System.realloc(block, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+#[path = "common/peak_memory.rs"]
+mod peak_memory;
+use peak_memory::with_peak_memory;
 
 /// The peak memory of a run with `flows` flows, in bytes. The scenario is like
 /// `scenarios/bench-d.toml`, but each flow has `window` of data in flight.
@@ -74,13 +36,13 @@ fn peak_memory(flows: u32, window: &str) -> isize {
         "#
     );
     let scenario = Scenario::parse(&text, "many.toml", &[]).unwrap();
-    let before = NOW.get();
-    PEAK.set(before);
-    let lab = Lab::new(&scenario, None).unwrap();
-    let mut sim = lab.start(1, Observe::default());
-    sim.run_until(lab.end());
-    assert!(sim.counters().data_packets_delivered > 10 * u64::from(flows));
-    PEAK.get() - before
+    let run = || {
+        let lab = Lab::new(&scenario, None).unwrap();
+        let mut sim = lab.start(1, Observe::default());
+        sim.run_until(lab.end());
+        assert!(sim.counters().data_packets_delivered > 10 * u64::from(flows));
+    };
+    with_peak_memory(run).1
 }
 
 /// The memory per additional flow, in bytes. Between the two numbers of flows the capacity of all

@@ -381,8 +381,8 @@ impl Rack {
         }
     }
 
-    /// Records that the segment at `low` was delivered after all later ones (Linux:
-    /// `tcp_check_sack_reordering`).
+    /// Records that the segment at `low` was delivered after some above it, up to `RACK.fack`
+    /// (Linux: `tcp_check_sack_reordering`).
     fn note_reordered_from(&mut self, low: Seq, smss: u64) {
         if low < self.fack {
             self.reordering_seen = true;

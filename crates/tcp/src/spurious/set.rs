@@ -31,7 +31,7 @@ pub(crate) struct DetectorSet {
     slots: Vec<Slot>,
     episode: Option<Episode>,
     /// The episode that ended last, if detectors expect late reports.
-    reported_late: Option<Episode>,
+    awaiting_reports: Option<Episode>,
     episodes: u32,
     known: KnownPath,
     /// The measurements of the path, if there is a detector.
@@ -136,7 +136,7 @@ impl DetectorSet {
 
     /// The current episode, or the last one if detectors expect late reports.
     pub fn undecided_episode(&self) -> Option<&Episode> {
-        self.episode.as_ref().or(self.reported_late.as_ref())
+        self.episode.as_ref().or(self.awaiting_reports.as_ref())
     }
 
     /// Begins an episode with a timeout or fast retransmit, and returns its number. Another timeout
@@ -265,7 +265,7 @@ impl DetectorSet {
 
     /// Passes a D-SACK to the detectors that expect it although the episode has ended.
     fn report_late(&mut self, facts: &AckFacts) {
-        let late = self.reported_late.as_mut().filter(|_| facts.dsack.is_some());
+        let late = self.awaiting_reports.as_mut().filter(|_| facts.dsack.is_some());
         let Some(episode) = late else { return };
         episode.dsack_seen = true;
         let episode = *episode;
@@ -280,7 +280,7 @@ impl DetectorSet {
         }
         self.end_where(facts.at, |slot| !slot.detector.expects_late_reports());
         let ended = self.episode.take();
-        self.reported_late = ended.filter(|_| self.slots.iter().any(|slot| !slot.decided));
+        self.awaiting_reports = ended.filter(|_| self.slots.iter().any(|slot| !slot.decided));
     }
 
     /// Runs `step` for the detectors that have not decided in this episode.
@@ -299,7 +299,7 @@ impl DetectorSet {
     /// Ends the episode. Detectors that have not decided return their last verdict.
     pub fn end(&mut self, at: Instant) {
         self.end_where(at, |_| true);
-        (self.episode, self.reported_late) = (None, None);
+        (self.episode, self.awaiting_reports) = (None, None);
         for slot in &mut self.slots {
             slot.decided = false;
         }
