@@ -43,8 +43,9 @@ test: test-rust test-python
 test-rust: $(VENV)/dev
 	cargo test --workspace --quiet
 
+# In two processes; a module's tests run in one of them.
 test-python: $(VENV)/dev
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadgroup
 
 bench: $(VENV)/built
 	benches/run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 pytest_plugins = ["browser_fixtures", "guide_fixtures"]
 """What tests in a browser and tests of the guide share."""
 
+
+ROOT = Path(__file__).parent
 
 SLOW = {
     "test_control",
@@ -43,9 +46,15 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what can be left out, see CONTRIBUTING, by its fixtures and modules."""
+    """Marks what can be left out, see CONTRIBUTING, by its fixtures and modules.
+
+    Tests of one group run in one process: those of a module, whose fixtures they share, and all
+    that need the site.
+    """
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
+        group = "site" if "site" in fixtures else item.path.relative_to(ROOT).as_posix()
+        item.add_marker(pytest.mark.xdist_group(group))
         marks = {"root": "hosts" in fixtures, "browser": "browser" in fixtures}
         for mark, is_one in (marks | {"slow": item.path.stem in SLOW}).items():
             if is_one:

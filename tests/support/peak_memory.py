@@ -1,5 +1,6 @@
 """The peak memory of `rtolab diagnose`."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -8,9 +9,9 @@ from contextlib import suppress
 
 def peak(parts: Iterable[bytes]) -> int:
     """The peak memory of the command that reads this capture, in bytes."""
-    program = "import resource, subprocess, sys; from rtolab.cli import main\n"
+    program = "import sys; from rtolab.cli import main\n"
     program += "try: main()\n"
-    program += "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    program += "finally: print(open('/proc/self/status').read(), file=sys.stderr)"
     command = [sys.executable, "-c", program, "diagnose", "-", "--top", "1"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
@@ -24,4 +25,6 @@ def peak(parts: Iterable[bytes]) -> int:
         with suppress(BrokenPipeError):
             running.stdin.close()
         reported = running.stderr.read()
-    return int(reported.split()[-1]) * 1024
+    # Not `ru_maxrss`: that is at least the memory of the process that started the command.
+    peaks = re.findall(rb"^VmHWM:\s+(\d+) kB$", reported, re.MULTILINE)
+    return int(peaks[-1]) * 1024
