@@ -49,7 +49,7 @@ loss = {loss}
 spikes = {{ probability = 0.003, length = {{ exponential = "{late}" }} }}
 
 [receiver]
-delayed_ack = "40 ms"
+delayed_ack = "{delayed_ack} ms"
 
 [kernel]
 rto_min = "{minimum} ms"
@@ -160,8 +160,11 @@ def timeouts(result: Result) -> pl.DataFrame:
 
 
 def spurious(result: Result) -> int:
-    """First timeouts of a segment that the ground truth calls spurious."""
-    first = timeouts(result).filter(pl.col("backoff") == 0)
+    """The server's first timeouts of a segment that the ground truth calls spurious.
+
+    A capture at the server shows no timers of the client.
+    """
+    first = timeouts(result).filter(pl.col("backoff") == 0, pl.col("end") == "sender")
     return first.filter(pl.col("truth") == "spurious").height
 
 
@@ -177,14 +180,15 @@ def captured(result: Result, runs: int) -> list[Source]:
     return found
 
 
-def paths(runs: int, kernel: str | None, flows: int, seed: int) -> None:
+def paths(given: argparse.Namespace) -> None:
     """Print predicted and measured spurious timeouts by round trip and minimum RTO."""
     say("round trip", "late", "loss", "minimum", "predicted", "measured", "difference")
     for round_trip in ROUND_TRIPS:
         for late, loss in (("60 ms", 0.0), ("200 ms", 0.002)):
-            values = {"late": late, "loss": loss, "flows": flows}
+            values = {"late": late, "loss": loss}
+            values |= {"flows": given.flows, "delayed_ack": given.delayed_ack}
             try:
-                _path(round_trip, values, (runs, kernel, seed))
+                _path(round_trip, values, (given.runs, given.kernel, given.seed))
             except rtolab.Error as error:
                 say(round_trip, late, loss, str(error).splitlines()[-1])
 
@@ -262,13 +266,14 @@ def main() -> None:
     arguments.add_argument("--kernel")
     arguments.add_argument("--flows", type=int, default=FLOWS, help="of paths")
     arguments.add_argument("--seed", type=int, default=1, help="the first seed of paths")
+    arguments.add_argument("--delayed-ack", type=int, default=40, help="of paths, in ms")
     given = arguments.parse_args()
     if given.what == "segment":
         segment(given.runs)
     elif given.what == "incast":
         incast(given.runs, given.kernel)
     else:
-        paths(given.runs, given.kernel, given.flows, given.seed)
+        paths(given)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
 """Recipes of stacks, and the counts of losses from their logs."""
 
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import program
 import rtolab
-from rtolab.conform import quic, recipes
+from guests import require_kernel
+from rtolab.conform import Suite, conform, quic, recipes, suite
 from rtolab.conform.run import LOGS
 
 QLOGS = Path(__file__).parents[1] / "qlogs"
@@ -36,7 +38,8 @@ def test_every_own_recipe_is_valid_and_complete(name: str) -> None:
     # A recipe of an older version has that version in its name.
     assert recipe.title.startswith(name.replace("-0", " 0"))
     assert "{server}" in recipe.client
-    assert LOGS in recipe.server or recipe.set == {"kernel.tun": True} or name == "s2n-quic"
+    has_no_log = {"mptcp", "s2n-quic", "sctp"}
+    assert LOGS in recipe.server or recipe.set == {"kernel.tun": True} or name in has_no_log
     assert recipe.programs
 
 
@@ -125,3 +128,16 @@ def test_logs_of_another_connection_are_not_counted(tmp_path: Path) -> None:
     (folders["server"] / "one.qlog").write_text("{}")
     (folders["client"] / "two.qlog").write_text("{}")
     assert quic.counts(folders) is None
+
+
+@pytest.mark.parametrize("name", ["mptcp", "sctp"])
+def test_unneeded_copies_of_the_kernels_other_protocols_are_counted(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    guest = require_kernel()
+    stack = replace(recipes.build(recipes.find(name)), kernel=guest)
+    [late] = [one for one in suite(Suite.FIFTY, 1) if one.id == "reordering-60ms"]
+    [score] = conform(stack, [late])
+    assert score.ended == "recovered"
+    assert 1500 <= score.unneeded_bytes < score.sent_bytes / 2

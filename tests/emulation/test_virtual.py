@@ -49,6 +49,25 @@ def test_a_guest_that_is_killed_within_a_message_is_named(tmp_path: Path) -> Non
         emulate("kernel-stall", kernel=fake)
 
 
+def test_a_kernel_gets_the_arguments_of_its_folder(tmp_path: Path) -> None:
+    fake = fake_kernel(tmp_path / "kernel")
+    (fake.folder / "arguments").write_text("killed\n")
+    with pytest.raises(EmulationError, match="SIGKILL"):
+        emulate("kernel-stall", kernel=fake)
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments"), [('__uml_setup("seccomp=", set,', "seccomp=auto\n"), ("", "")]
+)
+def test_system_calls_pass_a_filter_if_the_kernel_can(
+    tmp_path: Path, source: str, arguments: str
+) -> None:
+    folder = tmp_path / "arch" / "um" / "os-Linux"
+    folder.mkdir(parents=True)
+    (folder / "start_up.c").write_text(source)
+    assert kernel._arguments(tmp_path) == arguments
+
+
 def test_kernels_of_the_same_release_have_their_names_in_results(tmp_path: Path) -> None:
     """A developer compares a tree before and after a change."""
     one = fake_kernel(tmp_path / "kernel")

@@ -1,5 +1,6 @@
 //! Kernels that run as guests with a virtual clock.
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,6 +24,12 @@ impl GuestKernel {
     /// The kernel's program.
     pub fn image(&self) -> PathBuf {
         self.folder.join("linux")
+    }
+
+    /// Arguments of the kernel that other versions do not know, from the file `arguments`.
+    pub fn arguments(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.folder.join("arguments")).unwrap_or_default();
+        text.split_whitespace().map(str::to_owned).collect()
     }
 
     /// The guest's root folder, with its only program.

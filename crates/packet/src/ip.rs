@@ -170,12 +170,13 @@ impl<'a> Ip<'a> {
         self.protocol == IpNumber::TCP
     }
 
-    /// The ports of TCP or UDP, which only the first fragment of a packet has.
+    /// The ports of TCP, UDP or SCTP, which only the first fragment of a packet has.
     pub fn ports(&self) -> Option<Ports> {
         let is_first = self.fragment.is_none_or(|fragment| fragment.offset == 0);
         let [a, b, c, d] = *self.payload.first_chunk()?;
         let ports = Ports { from: u16::from_be_bytes([a, b]), to: u16::from_be_bytes([c, d]) };
-        (is_first && matches!(self.protocol, IpNumber::TCP | IpNumber::UDP)).then_some(ports)
+        let has_ports = matches!(self.protocol, IpNumber::TCP | IpNumber::UDP | IpNumber::SCTP);
+        (is_first && has_ports).then_some(ports)
     }
 }
 

@@ -1,4 +1,5 @@
-//! The connections of a command, found in its packets: TCP connections, and UDP between two ports.
+//! The connections of a command, found in its packets: TCP connections, SCTP associations, and UDP
+//! between two ports.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -54,7 +55,12 @@ impl Connection {
         let [client, server] = self.ends;
         FlowInfo {
             name: Arc::from(format!("{client} to {server}")),
-            sender: if self.protocol == IpNumber::TCP { "linux" } else { "udp" }.into(),
+            sender: match self.protocol {
+                IpNumber::TCP => "linux",
+                IpNumber::SCTP => "sctp",
+                _ => "udp",
+            }
+            .into(),
             set: None,
             bytes: None,
             tasks: Vec::new(),
@@ -62,7 +68,7 @@ impl Connection {
     }
 }
 
-/// The protocol and the ends of a TCP segment or a datagram.
+/// The protocol and the ends of a TCP segment, an SCTP packet or a datagram.
 fn ends(sent: &Sent) -> Option<Ends> {
     let ip = sent.ip()?;
     let path = Path { addresses: ip.header.addresses, ports: ip.ports()? };

@@ -23,6 +23,7 @@ mod reading;
 mod recording;
 mod routes;
 mod scored;
+mod sctp;
 pub(crate) mod segment;
 mod session;
 mod settings;

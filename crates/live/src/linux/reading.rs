@@ -1,6 +1,7 @@
 //! The packets of each flow, read from the forwarder's log.
 
 use rtolab_capture::{CapturedPacket, Conversation, RUN_START};
+use rtolab_packet::protocol::IpNumber;
 use rtolab_packet::{IPV4_HEADER, UDP_HEADER};
 use rtolab_record::Place;
 use rtolab_tcp::wire::WireSegment;
@@ -10,6 +11,7 @@ use rtolab_time::Instant;
 use super::log::{Log, Sent};
 use super::observed_packet::{ObservedPacket, Ranges};
 use super::paws;
+use super::sctp::Chunks;
 
 /// The headers of IPv4 and UDP, in bytes.
 pub(crate) const DATAGRAM_HEADERS: u32 = (IPV4_HEADER + UDP_HEADER) as u32;
@@ -52,11 +54,13 @@ struct Reader {
     seen: Vec<ObservedPacket>,
     conversation: Option<Conversation>,
     datagrams: u64,
+    /// The SCTP data of each end.
+    chunks: [Chunks; 2],
 }
 
 impl Reader {
     fn read(&mut self, copy: u64, sent: &Sent, from: Place) {
-        let Some(segment) = self.segment(sent) else { return };
+        let Some(segment) = self.segment(sent, from) else { return };
         self.seen.push(ObservedPacket {
             copy,
             from,
@@ -72,9 +76,15 @@ impl Reader {
         });
     }
 
-    fn segment(&mut self, sent: &Sent) -> Option<Segment> {
+    fn segment(&mut self, sent: &Sent, from: Place) -> Option<Segment> {
         let packet = match read(sent)? {
             Read::Tcp(packet) => packet,
+            Read::Sctp(head) => {
+                let (start, length) = self.chunks[from.index()].data(head).unwrap_or_default();
+                let seq = Seq::new((Seq::FIRST + 1).value() + start);
+                let flags = if length > 0 { Flags::PSH } else { Flags::NONE };
+                return Some(Segment::new(seq, length, flags));
+            }
             Read::Datagram => {
                 let payload = sent.length - DATAGRAM_HEADERS.min(sent.length);
                 let seq = Seq::new((Seq::FIRST + 1).value() + self.datagrams);
@@ -89,15 +99,19 @@ impl Reader {
 }
 
 /// A packet of the log.
-enum Read {
+enum Read<'a> {
     Tcp(CapturedPacket),
+    /// Its first bytes.
+    Sctp(&'a [u8]),
     Datagram,
 }
 
-fn read(sent: &Sent) -> Option<Read> {
+fn read(sent: &Sent) -> Option<Read<'_>> {
     let ip = sent.ip()?;
-    if !ip.is_tcp() {
-        return Some(Read::Datagram);
+    match ip.protocol {
+        IpNumber::TCP => {}
+        IpNumber::SCTP => return Some(Read::Sctp(ip.payload)),
+        _ => return Some(Read::Datagram),
     }
     let segment = WireSegment::parse(ip.payload, ip.length).ok()?;
     Some(Read::Tcp(CapturedPacket {

@@ -75,6 +75,7 @@ impl Machine {
                 &format!("time-travel=ext:{number}:time"),
                 &format!("virtio_uml.device=card{number}:1"),
             ])
+            .args(kernel.arguments())
             .current_dir(folder)
             .env_clear()
             .env("HOME", folder)

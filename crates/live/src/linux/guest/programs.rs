@@ -43,11 +43,12 @@ const LIBRARIES: &str = "LD_PRELOAD";
 const PART: usize = 1400;
 /// The files that list sockets, with the state of those that listen, and of datagram sockets that
 /// are not connected.
-const SOCKETS: [(&str, &str); 4] = [
+const SOCKETS: [(&str, &str); 5] = [
     ("/proc/net/tcp", " 0A "),
     ("/proc/net/tcp6", " 0A "),
     ("/proc/net/udp", " 07 "),
     ("/proc/net/udp6", " 07 "),
+    ("/proc/net/sctp/eps", " 10 "),
 ];
 
 /// The phase of a run, with times of the guests.
