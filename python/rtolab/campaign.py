@@ -21,6 +21,7 @@ from rtolab.experiments.base import Experiment
 from rtolab.experiments.documents import document, reproduction
 from rtolab.experiments.measured import with_variant
 from rtolab.experiments.reproduce import Reproduction, reproduce, runs_of
+from rtolab.experiments.sharing import SharedRuns
 from rtolab.files import stem, write_table, write_text
 from rtolab.result import Result
 from rtolab.run import find_scenario
@@ -122,12 +123,18 @@ class Campaign:
         """The results of an experiment that another process has just run."""
         return self._part(experiment, _record(self._folder(experiment)), kept=False)
 
-    def run(self, experiment: Experiment, progress: Progress | None = None) -> Part:
+    def run(
+        self,
+        experiment: Experiment,
+        progress: Progress | None = None,
+        shared: SharedRuns | None = None,
+    ) -> Part:
         """Run an experiment, draw its figures, and store both in its folder.
 
         Args:
             experiment: the experiment.
             progress: called from time to time with the finished runs and all runs.
+            shared: runs of experiments that ran before.
 
         Raises:
             Error: the scenario rejects a value that is assumed.
@@ -149,6 +156,7 @@ class Campaign:
             whole=settings.whole,
             sensitivity=settings.sensitivity,
             progress=progress,
+            shared=shared,
         )
         files = Files()
         figures = self._draw(done, folder, files)

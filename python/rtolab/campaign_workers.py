@@ -4,7 +4,8 @@ An experiment alternates between the simulator, which uses all cores, and statis
 which use one. Two experiments at a time fill the gaps of each other.
 
 A worker reads one line of JSON with the parameters, then one id after the other, and answers each
-with a line. It ends with its parent. If an experiment fails in a worker, the parent repeats it and
+with a line. A family of experiments with common runs goes to one worker, which simulates these runs
+once. It ends with its parent. If an experiment fails in a worker, the parent repeats it and
 reports the error.
 """
 
@@ -26,6 +27,7 @@ from typing import Self
 
 from rtolab.campaign import Campaign, Part, Settings
 from rtolab.experiments.base import Experiment
+from rtolab.experiments.sharing import FAMILIES, SharedRuns, families
 from rtolab.process import processors
 
 Progress = Callable[[int, int], object]
@@ -47,6 +49,7 @@ LONGEST = (
     "minrto2007/fig7a",
     "minrto2007/fig7c",
     "detectors/study",
+    "arq2002/fig10-delays",
     "outages/study",
     "arq2002/fig3",
     "arq2002/fig9",
@@ -55,6 +58,7 @@ LONGEST = (
     "dualrtt2004/section-v-c",
     "arq2002/fig4-rates",
     "minrto2007/fig7b",
+    "arq2002/fig4-rates",
     "arq2002/fig11",
     "frto2002/future-work",
     "dualrtt2004/table5",
@@ -92,9 +96,9 @@ class Workers:
         ids = [experiment.id for experiment in experiments]
         first = [id_ for id_ in LONGEST if id_ in ids]
         if self._processes:
-            self._futures = {
-                id_: self._pool.submit(self._run, id_) for id_ in dict.fromkeys([*first, *ids])
-            }
+            self._futures = {id_: Future() for id_ in ids}
+            for family in families([*first, *ids]):
+                self._pool.submit(self._run, family)
 
     def __enter__(self) -> Self:
         return self
@@ -147,16 +151,20 @@ class Workers:
         _tell(process, json.dumps(how))
         self._idle.put(process)
 
-    def _run(self, id_: str) -> bool:
-        """Has a worker run that experiment?"""
+    def _run(self, ids: Sequence[str]) -> None:
+        """Have one worker run these experiments. The future of each says whether it has."""
         process = self._idle.get()
-        try:
-            _tell(process, id_)
-            answer = process.stdout.readline() if process.stdout else ""
-        except (OSError, ValueError):
-            answer = ""
+        for id_ in ids:
+            future = self._futures[id_]
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                _tell(process, id_)
+                answer = process.stdout.readline() if process.stdout else ""
+            except (OSError, ValueError):
+                answer = ""
+            future.set_result(answer == DONE)
         self._idle.put(process)
-        return answer == DONE
 
 
 def _tell(process: subprocess.Popen[str], line: str) -> None:
@@ -182,10 +190,15 @@ def main() -> None:
     # The output of libraries must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    family: Sequence[str] = ()
+    shared = SharedRuns()
     while True:
         id_ = orders.get()
+        if id_ not in family:
+            family = next((family for family in FAMILIES if id_ in family), ())
+            shared = SharedRuns()
         try:
-            campaign.run(by_id[id_])
+            campaign.run(by_id[id_], shared=shared if family else None)
             answer = DONE
         except Exception:
             # The parent meets the same error, and explains it.

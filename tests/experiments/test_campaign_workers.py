@@ -13,6 +13,7 @@ from prerequisites import require_linux
 from rtolab.campaign import Campaign, Settings
 from rtolab.campaign_workers import FEWEST, Workers
 from rtolab.experiments import find
+from rtolab.experiments.sharing import families
 
 IDS = ["frto2002/fig1", "frto2002/claim-c", "dualrtt2004/ex", "arq2002/eq", "delays2001/f1"]
 
@@ -39,6 +40,20 @@ def test_workers_run_every_experiment(tmp_path: Path) -> None:
     assert [part.reproduction.experiment.id for part in parts if part] == IDS
     for id_ in IDS:
         assert json.loads((tmp_path / id_ / "finished.json").read_text())["document"]
+
+
+def test_experiments_with_common_runs_have_the_results_of_one_alone(tmp_path: Path) -> None:
+    ids = ["arq2002/fig4", "arq2002/fig6", "arq2002/fig5", "arq2002/claim"]
+    (shared,) = families(ids)
+    assert shared == ids
+    campaign, alone = (Campaign(tmp_path / name, Settings(quick=True), 2) for name in "ab")
+    with Workers(campaign, find(ids)) as workers:
+        for experiment in find(ids):
+            part = workers.part(experiment, lambda _done, _all: None)
+            assert part, experiment.id
+            lone = alone.run(experiment).reproduction
+            assert part.reproduction.rows == lone.rows
+            assert part.reproduction.checks == lone.checks
 
 
 @pytest.mark.parametrize(("jobs", "ids"), [(1, IDS), (2, IDS[: FEWEST - 1])])

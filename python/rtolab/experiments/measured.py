@@ -29,6 +29,8 @@ class Runs:
         count: the number of runs.
         endless: do incomplete connections count?
         kept: the experiment's digest of the result, if it has one.
+        number: the number of the first run in the tables, if it is not `first`: runs that another
+            experiment measured have other numbers there.
     """
 
     result: Result
@@ -36,6 +38,7 @@ class Runs:
     count: int
     endless: bool = False
     kept: pl.DataFrame | None = None
+    number: int | None = None
 
     @cached_property
     def connections(self) -> pl.DataFrame:
@@ -100,7 +103,11 @@ class Runs:
         begin, end = np.searchsorted(runs.to_numpy(), [self.first, self.first + self.count])
         # Sums of groups have another last digit where a column is not known to be sorted.
         mine = table.slice(int(begin), int(end - begin))
-        return mine.replace_column(mine.get_column_index("run"), mine["run"].set_sorted())
+        runs = mine["run"]
+        if self.number not in (None, self.first):
+            # Numbers are unsigned.
+            runs = (runs.cast(pl.Int64) + (self.number - self.first)).cast(runs.dtype)
+        return mine.replace_column(mine.get_column_index("run"), runs.set_sorted())
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
 
-import polars as pl
-
 from rtolab.experiments.base import (
     Assumption,
     Experiment,
@@ -22,6 +20,7 @@ from rtolab.experiments.base import (
 )
 from rtolab.experiments.measured import ExperimentRuns, Runs
 from rtolab.experiments.sensitivity import AlternativeResult, runs_for, tried
+from rtolab.experiments.sharing import Cell, SharedRuns, is_order_free
 from rtolab.experiments.trace import Trace
 from rtolab.process import processors
 from rtolab.result import Result
@@ -163,6 +162,7 @@ def reproduce(  # noqa: PLR0913  (all but the first are keywords)
     instead: Mapping[str, str] | None = None,
     check_only: bool = False,
     progress: Progress | None = None,
+    shared: SharedRuns | None = None,
 ) -> Reproduction:
     """Run an experiment and judge it.
 
@@ -178,6 +178,7 @@ def reproduce(  # noqa: PLR0913  (all but the first are keywords)
         instead: values that replace assumptions and those of variants, by scenario key.
         check_only: are only checks wanted, without rows, derived values and tables?
         progress: called from time to time with the finished runs and all runs.
+        shared: runs of other experiments, which need not be repeated; these runs are added.
 
     Raises:
         Error: the scenario rejects a value of `assume`.
@@ -196,7 +197,7 @@ def reproduce(  # noqa: PLR0913  (all but the first are keywords)
         progress, len(experiment.variants) * (runs + len(alternatives) * fewer)
     )
     how = _RunParameters(
-        experiment, {a.name: a.value for a in assumptions if a.is_key}, seed, jobs, counted
+        experiment, {a.name: a.value for a in assumptions if a.is_key}, seed, jobs, counted, shared
     )
 
     measured = how.measure(runs, instead or {})
@@ -290,15 +291,15 @@ class _RunParameters:
     seed: int
     jobs: int | None
     counted: _TotalProgress
+    shared: SharedRuns | None
 
     def measure(self, runs: int, instead: Mapping[str, str]) -> ExperimentRuns:
         """Run every variant, with `instead` overriding assumptions and variants."""
         experiment = self.experiment
         groups = _groups(experiment.variants)
         of: dict[str, Runs] = {}
-        for group, (result, kept) in zip(groups, self._results(groups, runs, instead), strict=True):
-            for place, variant in enumerate(group):
-                of[variant.key] = Runs(result, place * runs, runs, experiment.endless, kept)
+        for group, found in zip(groups, self._results(groups, runs, instead), strict=True):
+            of.update({variant.key: mine for variant, mine in zip(group, found, strict=True)})
         traces = {}
         if experiment.is_trace:
             traces = {key: Trace.of(mine.result, mine.first) for key, mine in of.items()}
@@ -306,8 +307,8 @@ class _RunParameters:
 
     def _results(
         self, groups: list[list[Variant]], runs: int, instead: Mapping[str, str]
-    ) -> list[tuple[Result, pl.DataFrame | None]]:
-        """The result of each group; many groups run on one thread each, few on all threads."""
+    ) -> list[list[Runs]]:
+        """The runs of each group; many groups run on one thread each, few on all threads."""
         threads = self.jobs or processors()
         if len(groups) < GROUPS_A_THREAD * threads:
             return [self._result(group, runs, instead, self.jobs) for group in groups]
@@ -329,26 +330,67 @@ class _RunParameters:
 
     def _result(
         self, group: list[Variant], runs: int, instead: Mapping[str, str], jobs: int | None
-    ) -> tuple[Result, pl.DataFrame | None]:
+    ) -> list[Runs]:
+        """The runs of each variant of a group, as far as possible those of other experiments."""
         experiment, progress = self.experiment, self.counted.part()
-        result = run(
+        settings = {**self.assumptions, **group[0].set, **instead}
+        cells = [self._cell(variant, settings) for variant in group]
+        known = [self.shared.find(cell, runs) if self.shared else None for cell in cells]
+        missing = [place for place, found in enumerate(known) if found is None]
+        found, kept = dict(enumerate(known)), None
+        if missing:
+            result = self._run(
+                [group[place] for place in missing], runs, settings, (jobs, progress)
+            )
+            for number, place in enumerate(missing):
+                found[place] = (result, number * runs)
+                if self.shared:
+                    self.shared.add(cells[place], result, number * runs, runs)
+        progress(runs * len(group), runs * len(group))
+        if missing and experiment.digest:
+            kept = experiment.digest(result)
+            result.keep_only("connections")
+        return [
+            Runs(*here, runs, experiment.endless, kept, number=place * runs)
+            for place, here in found.items()
+            if here is not None
+        ]
+
+    def _cell(self, variant: Variant, settings: Mapping[str, str]) -> Cell | None:
+        """What the runs of a variant depend on; `None` if they are not shared."""
+        experiment = self.experiment
+        if experiment.is_trace or experiment.windows or experiment.digest:
+            return None
+        if self.shared is None or not is_order_free(settings):
+            return None
+        return Cell(
+            variant.scenario or experiment.scenario,
+            variant.runs or variant.sender,
+            frozenset(settings.items()),
+            variant.judges or experiment.judges,
+            self.seed,
+        )
+
+    def _run(
+        self,
+        group: list[Variant],
+        runs: int,
+        settings: Mapping[str, str],
+        how: tuple[int | None, Progress],
+    ) -> Result:
+        experiment, (jobs, progress) = self.experiment, how
+        return run(
             group[0].scenario or experiment.scenario,
             sender=[variant.runs or variant.sender for variant in group],
             seed=self.seed,
             runs=runs,
-            set={**self.assumptions, **group[0].set, **instead},
+            set=settings,
             trace=experiment.is_trace,
             windows=experiment.is_trace or experiment.windows,
             judge=group[0].judges or experiment.judges,
             jobs=jobs,
             progress=progress,
         )
-        progress(runs * len(group), runs * len(group))
-        if experiment.digest is None:
-            return result, None
-        kept = experiment.digest(result)
-        result.keep_only("connections")
-        return result, kept
 
 
 def _groups(variants: tuple[Variant, ...]) -> list[list[Variant]]:
