@@ -209,7 +209,7 @@ class Campaign:
             with debug_mode(False), sharing():
                 spec = picture.draw().to_dict(validate=False)
             if not self.settings.quick:
-                files.pictures += save_spec(spec, folder / picture.name)
+                files.pictures.append(save_spec(spec, folder / picture.name))
             drawn.append(Figure(picture.name, picture.caption, pack(spec)))
         return drawn
 

@@ -1,4 +1,4 @@
-"""A transfer over the kernel's SCTP or MPTCP: `PROTOCOL serve ADDRESS`, `PROTOCOL get ADDRESS BYTES`.
+"""A transfer over SCTP or MPTCP: `PROTOCOL serve ADDRESS` and `PROTOCOL get ADDRESS BYTES`.
 
 Each connection is answered with as many bytes as its request asks for.
 """

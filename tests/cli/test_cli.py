@@ -30,13 +30,12 @@ def simulator(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> Simulato
     return simulator
 
 
-def sketch(_spec: object, stem: Path) -> list[Path]:
+def sketch(_spec: object, stem: Path) -> Path:
     """Stand in for the drawing of figures, which takes half a second each and has other tests."""
     stem.parent.mkdir(parents=True, exist_ok=True)
-    files = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
-    for file in files:
-        file.touch()
-    return files
+    file = stem.with_name(f"{stem.name}.svg")
+    file.touch()
+    return file
 
 
 class Ran:
@@ -315,7 +314,7 @@ def test_an_interrupted_command_says_how_to_continue(
 def test_quick_writes_no_figures(rtolab: Any, simulator: Simulator) -> None:
     ran = rtolab("reproduce", "frto2002/fig2", "frto2002/table1", "--quick")
     assert ran.code == 0
-    assert list(Path("out").rglob("*.png")) == []
+    assert list(Path("out").rglob("*.svg")) == []
     assert simulator.requested[1]["seeds"] == range(1, 11)
 
 
@@ -374,7 +373,7 @@ def test_run_writes_tables_captures_and_figures_of_one_run(
 ) -> None:
     ran = rtolab("run", "x", "-s", "sack", "-s", "sack+frto", "--out", "o", "--json")
     names = {path.name for path in (tmp_path / "o").iterdir()}
-    assert {"segments.parquet", "run-0-sack-sender.pcapng", "sack+frto-receiver.png"} <= names
+    assert {"segments.parquet", "run-0-sack-sender.pcapng", "sack+frto-receiver.svg"} <= names
     document = json.loads(ran.out)
     assert len(document["files"]) == len(names)
     effort = {"set_up_s", "run_s", "data_packets_delivered", "events", "peak_memory_mb"}
@@ -418,7 +417,7 @@ def test_demo_prints_three_tables_and_names_its_files(rtolab: Any, simulator: Si
     assert (ran.code, ran.err) == (0, "")
     assert "next: " in ran.out
     assert [table for table in (1, 2, 3) if f"frto2002/table{table}" in ran.out] == [1, 2, 3]
-    for name in ("table2/throughput-2-loss.png", "fig1/sack-sender.png"):
+    for name in ("table2/throughput-2-loss.svg", "fig1/sack-sender.svg"):
         assert f"wrote out/frto2002/{name}" in ran.out
     assert "wrote out/frto2002/fig2/run-1-sack+frto-sender.pcapng" in ran.out
     assert "report: out/report.html" in ran.out

@@ -17,7 +17,7 @@ def test_output_begins_with_the_advice(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("No advice: too little data.")
     assert "Not used: 1 direction: captured at the receiver." in done.stdout
-    assert {one.suffix for one in tmp_path.iterdir()} == {".png", ".svg"}
+    assert {one.suffix for one in tmp_path.iterdir()} == {".svg"}
 
 
 def test_json_has_each_minimum_with_its_intervals() -> None:

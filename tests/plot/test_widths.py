@@ -34,7 +34,8 @@ def test_the_widths_are_those_that_the_renderer_draws(
     weight: str, widths: dict[int, str], tmp_path: Path
 ) -> None:
     tool = require_tool("pdftotext", "poppler-utils")
-    signs = [sign for each in widths.values() for sign in each if sign != " "]
+    # The renderer prefers the system's fonts, and Liberation Sans 1.07 has a narrower "·".
+    signs = [sign for each in widths.values() for sign in each if sign not in " ·"]
     lines = "".join(
         f'<text x="10" y="{40 * at + 40}" font-family="Liberation Sans" font-size="20px" '
         f'font-weight="{weight}">{html.escape(f"H{sign}H")}</text>'
@@ -70,7 +71,7 @@ def test_texts_in_another_font_or_with_unknown_signs_stay(figure: Figure) -> Non
 def test_figures_of_reports_say_it_too(tmp_path: Path) -> None:
     text = {"text": {"value": "some words"}}
     spec = {"data": {"values": [{}]}, "mark": "text", "encoding": text}
-    _, svg = save_spec(spec, tmp_path / "words")
+    svg = save_spec(spec, tmp_path / "words")
     assert "textLength" in svg.read_text(encoding="utf-8")
 
 

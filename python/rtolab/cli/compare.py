@@ -112,5 +112,5 @@ def _written(done: Comparison, out: Path) -> list[Path]:
     files = []
     for name, result in (("engine", done.engine), ("kernel", done.kernel)):
         files += result.write(out / name)
-        files += save(result.plot.time_sequence(0), out / f"{name}-sender")
+        files.append(save(result.plot.time_sequence(0), out / f"{name}-sender"))
     return files

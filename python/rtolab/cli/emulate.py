@@ -197,7 +197,8 @@ def _draw(result: EmulationResult, out: Path) -> list[Path]:
     files = []
     first = result.segments.filter(pl.col("run") == 0)
     for flow in first["flow"].unique(maintain_order=True):
-        files += save(result.plot.time_sequence(0, flow=flow), out / f"{file_name(flow)}-sender")
+        figure = result.plot.time_sequence(0, flow=flow)
+        files.append(save(figure, out / f"{file_name(flow)}-sender"))
     return files
 
 

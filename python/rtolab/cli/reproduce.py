@@ -51,8 +51,8 @@ def demo(
 
         for part in parts:
             stdout().print(reproduced_tables.reproduction(part.reproduction))
-        pngs = [path for part in parts for path in part.files.pictures if path.suffix == ".png"]
-        name_files([*pngs, *(path for part in parts for path in part.files.captures)])
+        files = (part.files for part in parts)
+        name_files([path for one in files for path in (*one.pictures, *one.captures)])
     _write_report(parts, out, as_json=as_json)
     if not as_json:
         said = f"next: `{program()}` alone shows five commands to begin with"

@@ -137,5 +137,5 @@ def _draw(result: Any, out: Path) -> list[Path]:
     for run_ in range(result.runs):
         for place in PLACES:
             stem = out / f"{file_name(result.sender(run_))}-{place}"
-            files += save(result.plot.time_sequence(run_, place), stem)
+            files.append(save(result.plot.time_sequence(run_, place), stem))
     return files

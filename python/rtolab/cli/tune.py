@@ -59,7 +59,7 @@ def tune(  # noqa: PLR0913  (all but the first are options)
     prefix6: Annotated[int, typer.Option(min=0, max=128, help="The same for IPv6.")] = 48,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="STEM", help="Write the picture of the first class as PNG and SVG."),
+        typer.Option(metavar="STEM", help="Write the picture of the first class as SVG."),
     ] = None,
     apply: Annotated[
         bool,
@@ -138,7 +138,7 @@ def _show(found: Tuning, plot: Path | None, *, as_json: bool) -> None:
         from rtolab.plot.style import save  # noqa: PLC0415
         from rtolab.tuning.picture import picture  # noqa: PLC0415
 
-        written = save(picture(found.classes[0]), plot)
+        written = [save(picture(found.classes[0]), plot)]
     if as_json:
         print_json(text.document(found))
     else:

@@ -14,15 +14,11 @@ import altair as alt
 import vl_convert
 
 from rtolab._rtolab import Error
-from rtolab.files import write_bytes, write_text
+from rtolab.files import write_text
 from rtolab.machine import check_picture
-from rtolab.plot.clips import simplified
 from rtolab.plot.widths import with_widths
 
 Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
-
-PIXELS = 1.25
-"""Pixels of a PNG per pixel of the chart: sharp on screens, and small."""
 
 AnyChart = TypeVar("AnyChart", bound=Chart)
 
@@ -61,8 +57,8 @@ class Layers(Shareable, alt.LayerChart):
     """Charts on top of each other."""
 
 
-def save(chart: Chart, stem: Path) -> list[Path]:
-    """Write a figure as PNG and SVG, without network access.
+def save(chart: Chart, stem: Path) -> Path:
+    """Write a figure as SVG, without network access.
 
     Args:
         chart: the figure.
@@ -82,15 +78,13 @@ def warm_up() -> None:
         vl_convert.vegalite_to_svg({"mark": "point", "data": {"values": []}})
 
 
-def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
+def save_spec(spec: dict[str, Any], stem: Path) -> Path:
     """As `save`, for a Vega-Lite document."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     check_picture(str(stem))
-    svg = renumbered(vl_convert.vegalite_to_svg(spec))
-    png, vector = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
-    write_text(vector, with_widths(svg))
-    write_bytes(png, vl_convert.svg_to_png(simplified(svg), scale=PIXELS))
-    return [png, vector]
+    path = stem.with_name(f"{stem.name}.svg")
+    write_text(path, with_widths(renumbered(vl_convert.vegalite_to_svg(spec))))
+    return path
 
 
 CLIP = re.compile(r'((?:id="|url\(#)clip)(\d+)')

@@ -173,7 +173,8 @@ fn time_lost(report: &ConnectionReport) -> Option<f64> {
             && report.vantage == Vantage::Receiver;
     let late = report.silences.iter().filter(|silence| silence.wait == Wait::Network);
     let late: f64 = late.map(|one| one.length - report.min_rtt.unwrap_or(0.0)).sum();
-    costs.map(|costs| costs + late.max(0.0)).filter(|_| !is_hidden)
+    // The sum of nothing is -0.0, and which zero is the larger one differs by compiler.
+    costs.map(|costs| 0.0 + costs + late.max(0.0)).filter(|_| !is_hidden)
 }
 
 /// The minimum share of the round-trip time at a loss that must be queueing delay for the loss to
