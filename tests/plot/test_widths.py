@@ -20,6 +20,7 @@ from rtolab.plot.widths import BOLD, REGULAR, text_width, with_widths
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+SYSTEM_FONTS = Path("/usr/share/fonts")
 OTHER = "DejaVu Sans"
 """A font that is wider."""
 
@@ -34,8 +35,9 @@ def test_the_widths_are_those_that_the_renderer_draws(
     weight: str, widths: dict[int, str], tmp_path: Path
 ) -> None:
     tool = require_tool("pdftotext", "poppler-utils")
-    # The renderer prefers the system's fonts, and Liberation Sans 1.07 has a narrower "·".
-    signs = [sign for each in widths.values() for sign in each if sign not in " ·"]
+    if any(SYSTEM_FONTS.rglob("LiberationSans-Regular.ttf")):
+        pytest.skip("the renderer draws this system's Liberation Sans, and not its own")
+    signs = [sign for each in widths.values() for sign in each if sign != " "]
     lines = "".join(
         f'<text x="10" y="{40 * at + 40}" font-family="Liberation Sans" font-size="20px" '
         f'font-weight="{weight}">{html.escape(f"H{sign}H")}</text>'
