@@ -5,7 +5,7 @@ which use one. Two experiments at a time fill the gaps of each other.
 
 A worker reads one line of JSON with the parameters, then one id after the other, and answers each
 with a line. A family of experiments with common runs goes to one worker, which simulates these runs
-once. It ends with its parent. If an experiment fails in a worker, the parent repeats it and
+once. A worker ends with its parent. If an experiment fails in a worker, the parent repeats it and
 reports the error.
 """
 
@@ -56,7 +56,6 @@ LONGEST = (
     "today/minimum-rto",
     "dualrtt2004/fig7",
     "dualrtt2004/section-v-c",
-    "arq2002/fig4-rates",
     "minrto2007/fig7b",
     "arq2002/fig4-rates",
     "arq2002/fig11",
@@ -158,11 +157,10 @@ class Workers:
             future = self._futures[id_]
             if not future.set_running_or_notify_cancel():
                 continue
-            try:
+            answer = ""
+            with suppress(OSError, ValueError):
                 _tell(process, id_)
                 answer = process.stdout.readline() if process.stdout else ""
-            except (OSError, ValueError):
-                answer = ""
             future.set_result(answer == DONE)
         self._idle.put(process)
 

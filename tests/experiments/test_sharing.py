@@ -99,3 +99,39 @@ def test_a_family_has_experiments_of_one_scenario() -> None:
     known = {experiment.id: experiment for experiment in EXPERIMENTS}
     for family in FAMILIES:
         assert len({known[id_].scenario for id_ in family}) == 1, family
+
+
+def cells(id_: str, *, quick: bool) -> dict[Any, int]:
+    """The cells that an experiment would share, with its number of runs."""
+    (experiment,) = find([id_])
+    assumptions = {one.name: one.value for one in experiment.assumptions if one.is_key}
+    if quick:
+        assumptions |= experiment.quick_set
+    how = reproducing._RunParameters(
+        experiment, assumptions, 1, 1, reproducing._TotalProgress(None, 0), SharedRuns()
+    )
+    runs = reproducing.runs_of(experiment, None, quick=quick)
+    found = [how._cell(one, {**assumptions, **one.set}) for one in experiment.variants]
+    return dict.fromkeys((cell for cell in found if cell), runs)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family[0])
+def test_each_member_of_a_family_shares_runs(family: tuple[str, ...]) -> None:
+    kept: dict[Any, tuple[str, int]] = {}
+    sharing = set()
+    for id_ in family:
+        for cell, runs in cells(id_, quick=False).items():
+            first, count = kept.get(cell, ("", 0))
+            if count >= runs:
+                sharing |= {first, id_}
+            else:
+                kept[cell] = (id_, runs)
+    assert sharing == set(family)
+
+
+def test_a_digest_leaves_no_runs_to_others(simulated: list[Sequence[str]]) -> None:
+    shared = SharedRuns()
+    reproduce(replace(FIRST, digest=lambda result: result.links), seed=3, runs=5, shared=shared)
+    simulated.clear()
+    reproduce(SECOND, seed=3, runs=4, shared=shared)
+    assert simulated == [[variant.sender for variant in SECOND.variants]]

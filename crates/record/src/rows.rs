@@ -72,7 +72,7 @@ impl Recording {
 pub struct ConnectionRow {
     /// The flow's name, with `/1`, `/2` and so on for the legs of a split flow.
     pub flow: Arc<str>,
-    /// The sender specification of this flow; `udp` for datagrams.
+    /// The sender specification of this flow, or `udp` or `sctp`.
     pub flow_sender: Arc<str>,
     /// The connection set to which it belongs.
     pub set: Option<Arc<str>>,

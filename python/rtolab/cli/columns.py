@@ -18,7 +18,7 @@ SHARED = {
 
 COLUMNS = {
     "connections": {
-        "flow_sender": "The sender specification of this flow; `udp` for datagrams.",
+        "flow_sender": "The sender specification of this flow, or `udp` or `sctp`.",
         "set": "The connection set of the flow, for fairness between sets.",
         "start_s": "When the first SYN or datagram was sent.",
         "end_s": "When the ACK of the FIN reached the sender; null if the run ended before.",

@@ -112,15 +112,15 @@ def _measured(
     ]
     held = _overlap(((begin, end) for _, begin, end in spans), span)
     # The content of datagrams is unknown.
-    is_tcp = "udp" not in set(result.connections["flow_sender"])
+    has_sequence_numbers = "udp" not in set(result.connections["flow_sender"])
     return TransferMeasurement(
         ended=ended,
         took_s=span[1] - span[0],
         held_s=held,
         sent_bytes=int(sent["bytes"].sum()),
         arrived_bytes=int(arrived["bytes"].sum()),
-        unneeded_bytes=_unneeded_bytes(sent) if is_tcp else None,
-        tail=_last_with_data(sent, 0 if is_tcp else CONTROL),
+        unneeded_bytes=_unneeded_bytes(sent) if has_sequence_numbers else None,
+        tail=_last_with_data(sent, 0 if has_sequence_numbers else CONTROL),
         doubts=tuple(result.doubts[0]),
         resume_s=_resume(arrived, [end for kind, _, end in spans if kind == "outage"], span[1]),
     )

@@ -14,6 +14,7 @@ _LISTENS = """
 left={looks}
 until
     grep -qs " 0A " /proc/net/tcp /proc/net/tcp6 || grep -qs " 07 " /proc/net/udp /proc/net/udp6 ||
+    grep -qs " 10  " /proc/net/sctp/eps ||
     grep -qs 1 /sys/class/net/stack0/carrier || [ "$left" -le 0 ]
 do
     left=$((left - 1))
@@ -21,8 +22,8 @@ do
 done
 sleep 0.2
 """
-"""Waits for a listening socket, a datagram socket that is not connected (as those to name servers
-are), or a program on a TUN device."""
+"""Waits for a listening socket of TCP or SCTP, a datagram socket that is not connected (as those to
+name servers are), or a program on a TUN device."""
 _SCRIPT = """
 {{
     ip netns exec "$RTOLAB_PEER_NETNS" sh -c {server}

@@ -29,8 +29,8 @@ class Runs:
         count: the number of runs.
         endless: do incomplete connections count?
         kept: the experiment's digest of the result, if it has one.
-        number: the number of the first run in the tables, if it is not `first`: runs that another
-            experiment measured have other numbers there.
+        number: the number that these tables give the first run; by default `first`. The result
+            of another experiment has other numbers.
     """
 
     result: Result
@@ -71,6 +71,16 @@ class Runs:
     def timeouts(self) -> pl.DataFrame:
         """The timeouts and fast retransmits."""
         return self._mine(self.result.timeouts)
+
+    @cached_property
+    def duplicates(self) -> pl.DataFrame:
+        """The duplicate ACKs, if traces or windows were recorded."""
+        return self._mine(self.result.duplicates)
+
+    @cached_property
+    def verdicts(self) -> pl.DataFrame:
+        """The verdicts of passive detectors."""
+        return self._mine(self.result.verdicts)
 
     @cached_property
     def windows(self) -> pl.DataFrame:

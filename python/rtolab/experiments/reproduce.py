@@ -78,7 +78,7 @@ class Reproduction:
         derived: the derived values, in order.
         tables: tables with a layout of their own.
         alternatives: the outcomes under alternatives; empty unless they were run.
-        wall_s: the time that it took, in seconds.
+        wall_s: the time that it took, in seconds, without runs that another experiment made.
         quick: was it run with `--quick`?
         measured: the runs themselves; `None` for stored results.
     """
@@ -202,7 +202,8 @@ def reproduce(  # noqa: PLR0913  (all but the first are keywords)
 
     measured = how.measure(runs, instead or {})
     checks = tuple(check.judge(measured) for check in experiment.checks)
-    others = [tried(other, checks, how.measure(fewer, other.set), runs) for other in alternatives]
+    alone = replace(how, shared=None)
+    others = [tried(other, checks, alone.measure(fewer, other.set), runs) for other in alternatives]
     return Reproduction(
         experiment,
         runs,

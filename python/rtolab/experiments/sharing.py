@@ -22,12 +22,17 @@ FAMILIES = (
         "arq2002/claim",
     ),
 )
-"""Experiments with common runs. Where some have more runs of a variant, they come first."""
+"""Experiments with common runs. Where some have more runs of a variant, they come first.
+
+With `--quick` they have other numbers of runs, and may have none in common.
+"""
 
 
 @dataclass(frozen=True)
 class Cell:
     """Everything that the runs of one sender depend on, except their number.
+
+    Runs with traces, windows or digests are not shared.
 
     Attributes:
         scenario: the name of the scenario.
@@ -64,7 +69,7 @@ class SharedRuns:
 
 
 def is_order_free(settings: Mapping[str, str]) -> bool:
-    """Does the order of these settings not matter? It does if one key is part of another's path."""
+    """Can these settings be applied in any order? Not if one key is part of another's path."""
     keys = sorted(settings)
     return not any(_is_below(key, keys) for key in keys)
 

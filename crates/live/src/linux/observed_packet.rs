@@ -17,7 +17,7 @@ pub(crate) struct ObservedPacket {
     /// The segment; a datagram has no flags.
     pub segment: Segment,
     pub sent: Instant,
-    /// The size with IP and TCP or UDP headers.
+    /// The size with all headers.
     pub bytes: u32,
     pub fate: Fate,
     pub fate_at: Option<Instant>,

@@ -82,6 +82,7 @@ impl Reader {
             Read::Sctp(head) => {
                 let (start, length) = self.chunks[from.index()].data(head).unwrap_or_default();
                 let seq = Seq::new((Seq::FIRST + 1).value() + start);
+                // Without flags it would be a datagram, whose copies are unknown.
                 let flags = if length > 0 { Flags::PSH } else { Flags::NONE };
                 return Some(Segment::new(seq, length, flags));
             }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-/// The common header (section 3.1), and the header of a DATA chunk (section 3.3.1), in bytes.
+/// The common header (section 3.1), the header of a chunk (section 3.2) and that of a DATA chunk
+/// (section 3.3.1), in bytes.
 const HEADER: usize = 12;
+const CHUNK_HEADER: usize = 4;
 const DATA_HEADER: usize = 16;
 /// The type of a DATA chunk.
 const DATA: u8 = 0;
@@ -20,8 +22,9 @@ pub(crate) struct Chunks {
 impl Chunks {
     /// The first byte of a packet's data and its length in bytes; `None` without data.
     ///
-    /// `head` are the first bytes of the packet, from the common header. Chunks of which it lacks
-    /// the header, or which are not adjacent to the first one, do not count.
+    /// `head` are the first bytes of the packet, from the common header. A chunk whose header it
+    /// lacks does not count. Of chunks that are not adjacent the last ones count, because new
+    /// chunks come after retransmitted ones.
     pub(crate) fn data(&mut self, head: &[u8]) -> Option<(u64, u32)> {
         let mut range: Option<(u64, u64)> = None;
         for (tsn, length) in data_chunks(head) {
@@ -31,9 +34,8 @@ impl Chunks {
                 (start, self.sent)
             });
             match &mut range {
-                None => range = Some((start, end)),
                 Some(range) if range.1 == start => range.1 = end,
-                Some(_) => break,
+                _ => range = Some((start, end)),
             }
         }
         range.map(|(start, end)| (start, (end - start) as u32))
@@ -47,9 +49,12 @@ fn data_chunks(head: &[u8]) -> impl Iterator<Item = (u32, u32)> + '_ {
         loop {
             let [kind, _, a, b] = *rest.first_chunk()?;
             let length = usize::from(u16::from_be_bytes([a, b]));
+            if length < CHUNK_HEADER {
+                return None;
+            }
             let chunk = rest;
-            // A length below 4 is invalid. Chunks are padded to four bytes.
-            rest = rest.get(length.max(4).next_multiple_of(4)..).unwrap_or_default();
+            // Chunks are padded to four bytes.
+            rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
             if kind == DATA && length >= DATA_HEADER {
                 let tsn = u32::from_be_bytes(*chunk.get(4..8)?.first_chunk()?);
                 return Some((tsn, (length - DATA_HEADER) as u32));
@@ -86,8 +91,9 @@ mod tests {
         assert_eq!(chunks.data(&packet(true, &[(0, 7), (1, 5)])), Some((1000, 12)));
         assert_eq!(chunks.data(&packet(false, &[(u32::MAX, 1000)])), Some((0, 1000)));
         assert_eq!(chunks.data(&packet(false, &[(1, 5), (2, 9)])), Some((1007, 14)));
-        // Not adjacent: only the first one counts.
-        assert_eq!(chunks.data(&packet(false, &[(0, 7), (2, 9)])), Some((1000, 7)));
+        // A retransmitted chunk before two new ones, of which the second is retransmitted, too.
+        assert_eq!(chunks.data(&packet(false, &[(0, 7), (3, 2), (4, 3)])), Some((1021, 5)));
+        assert_eq!(chunks.data(&packet(false, &[(4, 3)])), Some((1023, 3)));
     }
 
     #[test]

@@ -1,7 +1,5 @@
 """Sections 5.2 and 5.3, Figure 11: D-SACK and other ways to tolerate reordering."""
 
-import polars as pl
-
 from rtolab.experiments.arq2002.metrics import (
     ACKED,
     DUPACKS_100,
@@ -152,10 +150,7 @@ FIG11 = experiment(
 def caused(measured: ExperimentRuns, case: Case) -> dict[str, int]:
     """Dupacks of a traced run, by cause."""
     runs = measured.of[case.key]
-    here = runs.result.duplicates.filter(
-        pl.col("run").is_between(runs.first, runs.first + runs.count - 1)
-    )
-    counts = dict(here.drop_nulls("cause").group_by("cause").len().iter_rows())
+    counts = dict(runs.duplicates.drop_nulls("cause").group_by("cause").len().iter_rows())
     return {cause: counts.get(cause, 0) for cause in ("reordering", "loss", "retransmission")}
 
 

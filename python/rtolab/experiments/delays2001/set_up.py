@@ -51,8 +51,7 @@ SENT = Metric("sent", "Segments sent", "", lambda runs: runs.connections["segmen
 
 def duplicate_acks(runs: Runs) -> pl.Series:
     """Duplicate ACKs that reached the sender, per run."""
-    mine = pl.col("run").is_between(runs.first, runs.first + runs.count - 1)
-    return runs.a_run(runs.result.duplicates.filter(mine))
+    return runs.a_run(runs.duplicates)
 
 
 DUPLICATE_ACKS = Metric("duplicate_acks", "Duplicate ACKs", "", duplicate_acks)

@@ -54,7 +54,7 @@ def called(
         & (pl.col("detector") == detector)
         & ((pl.col("truth") == "spurious") == spurious)
     )
-    frames = [measured.of[variant.key].result.verdicts.filter(mine) for variant in variants]
+    frames = [measured.of[variant.key].verdicts.filter(mine) for variant in variants]
     judged = pl.concat(frames)
     return judged.filter(pl.col("verdict") == "spurious").height, judged.height
 

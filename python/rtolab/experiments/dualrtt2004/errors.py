@@ -135,7 +135,7 @@ LOSSY = tuple(
 
 def timeouts(measured: ExperimentRuns) -> pl.DataFrame:
     """Every timeout of every combination, with its truth and DualRTT's verdict."""
-    frames = [measured.of[variant.key].result.verdicts for variant in LOSSY]
+    frames = [measured.of[variant.key].verdicts for variant in LOSSY]
     mine = (pl.col("end") == "sender") & (pl.col("kind") == "timeout")
     return pl.concat(frames).filter(mine & (pl.col("detector") == "dualrtt"))
 

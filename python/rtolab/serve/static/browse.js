@@ -63,7 +63,7 @@ function short(value) {
 
 function experiment(found, number) {
   const address = (file) => `api/results/${number}/${file.number}`;
-  // A picture is there twice, as PNG and as SVG; one is enough to look at.
+  // Older results have each picture as PNG, too.
   const pictures = found.files.filter((file) => file.name.endsWith(".svg"));
   return [
     h("h2", {}, `${found.title} `, verdict(found.verdict)),

@@ -1,0 +1,1 @@
+../sctp/transfer.py
