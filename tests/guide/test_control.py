@@ -53,7 +53,7 @@ def test_the_page_adds_a_congestion_control(checkout: Path) -> None:
         ["check", "-p", "rtolab-scenario"],
     ):
         done = execute(
-            cargo, *words, "--offline", "--quiet", cwd=checkout, env=environment, timeout=600
+            cargo, *words, "--offline", "--quiet", cwd=checkout, env=environment, timeout=1800
         )
         assert done.returncode == 0, done.stdout + done.stderr
 

@@ -12,7 +12,7 @@ import pytest
 import vl_convert
 from test_sequences import three
 
-from prerequisites import require_tool
+from prerequisites import lack, require_tool
 from rtolab.plot import Figure, time_sequence
 from rtolab.plot.style import save_spec
 from rtolab.plot.widths import BOLD, REGULAR, text_width, with_widths
@@ -36,7 +36,7 @@ def test_the_widths_are_those_that_the_renderer_draws(
 ) -> None:
     tool = require_tool("pdftotext", "poppler-utils")
     if any(SYSTEM_FONTS.rglob("LiberationSans-Regular.ttf")):
-        pytest.skip("the renderer draws this system's Liberation Sans, and not its own")
+        lack("the renderer draws this system's Liberation Sans, not its own", ci_has_it=False)
     signs = [sign for each in widths.values() for sign in each if sign != " "]
     lines = "".join(
         f'<text x="10" y="{40 * at + 40}" font-family="Liberation Sans" font-size="20px" '
