@@ -19,6 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from rtolab._rtolab import Error, suggest
+from rtolab.kernel.vdso import with_vdso_clock
 from rtolab.process import processors
 
 HZ = 1000
@@ -178,7 +179,10 @@ def build(
     with tempfile.TemporaryDirectory(prefix=f"{_BUILDING}{os.getpid()}-", dir=cache()) as work:
         tree = source.resolve() if source else _debian_source(version, Path(work), say)
         objects, made = Path(work) / "objects", Path(work) / "made"
-        release = _compile(tree, objects, (hz, jobs or processors()), say)
+        changed = with_vdso_clock(tree, Path(work) / "vdso")
+        if not changed:
+            say("programs will read the clock by system calls: this arch/um is not known")
+        release = _compile(changed or tree, objects, (hz, jobs or processors()), say)
         made.mkdir()
         shutil.copy2(objects / "linux", made / "linux")
         _run(["strip", str(made / "linux")], made)
@@ -195,6 +199,13 @@ def build(
 
 
 _BUILDING = ".building-"
+_BANNER = (
+    "KBUILD_BUILD_TIMESTAMP=2023-11-14 22:13:20 UTC",
+    "KBUILD_BUILD_VERSION=1",
+    "KBUILD_BUILD_USER=rtolab",
+    "KBUILD_BUILD_HOST=rtolab",
+)
+"""A kernel's banner, which its random numbers depend on, is the same in all builds."""
 _RECORDED = ("release", "hz", "source")
 _INIT = ("init.c", "flows.c", "samples.c", "program.c")
 _SOURCES = (*_INIT, "agent.h", "flows.h", "clock.c", "direct.c", "shim.c")
@@ -302,6 +313,7 @@ def _compile(tree: Path, objects: Path, settings: tuple[int, int], say: Say) -> 
     lines.insert(title + 1, f"\nconfig HZ\n\tint\n\tdefault {hz}\n\n")
     kconfig.write_text("".join(lines), encoding="utf-8")
     make = ["make", "-s", "-C", str(tree), f"O={objects}", "ARCH=um", f"KBUILD_KCONFIG={kconfig}"]
+    make += _BANNER
     wanted = _package_file("kernel.config")
     _run([*make, f"KCONFIG_ALLCONFIG={wanted}", "allnoconfig"], objects)
     config = (objects / ".config").read_text(encoding="utf-8").splitlines()

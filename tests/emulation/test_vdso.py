@@ -1,0 +1,112 @@
+"""The clock of programs in guests, which mostly needs no system call."""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from guests import require_kernel
+from rtolab import _rtolab
+from rtolab.kernel.vdso import with_vdso_clock
+from rtolab.run import find_scenario
+
+KNOWN = {
+    "arch/um/include/shared/skas/stub-data.h": (
+        "#define STUB_DATA_H\n\nstruct stub_data {\n\t/* Stack for our signal handlers */\n};\n"
+    ),
+    "arch/um/os-Linux/skas/process.c": (
+        "int before;\n\nvoid userspace(struct uml_pt_regs *regs)\n{\n"
+        "\t\tcurrent_mm_sync();\n\t\tregs->is_user = 1;\n}\n"
+    ),
+    "arch/um/kernel/time.c": "static u16 time_travel_shm_id;\n",
+    "arch/x86/um/vdso/um_vdso.c": "/* Calls the kernel. */\n",
+    "arch/x86/um/vdso/vma.c": (
+        "struct page *um_vdso;\n\nstatic int __init init_vdso(void)\n{\n"
+        "\tcopy_page(page_address(um_vdso), vdso_start);\n}\n"
+    ),
+    "arch/x86/um/mem_64.c": "/* Stays as it is. */\n",
+    "net/ipv4/tcp.c": "/* Stays as it is. */\n",
+}
+"""A tree of Linux's sources, reduced to what the change looks for."""
+
+READINGS = """
+import ctypes, time
+
+libc, NUMBER = ctypes.CDLL(None), 228
+class Time(ctypes.Structure):
+    _fields_ = [("s", ctypes.c_long), ("ns", ctypes.c_long)]
+def called(clock):
+    now = Time()
+    libc.syscall(NUMBER, clock, ctypes.byref(now))
+    return now.s * 10**9 + now.ns
+for clock in (time.CLOCK_MONOTONIC, time.CLOCK_REALTIME):
+    for _ in range(9000):
+        print(time.clock_gettime_ns(clock))
+    for _ in range(100):
+        print(called(clock))
+        print(time.clock_gettime_ns(clock))
+    time.sleep(0.01)
+    print(time.clock_gettime_ns(clock))
+"""
+"""Reads the clock with and without system calls, in a guest; 228 is clock_gettime's number."""
+
+
+def tree_of(folder: Path, texts: dict[str, str]) -> Path:
+    """A folder with these files."""
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_tree_is_copied_only_where_it_changes(tmp_path: Path) -> None:
+    """Everything else is a link, and the tree stays as it is."""
+    tree = tree_of(tmp_path / "tree", KNOWN)
+    changed = with_vdso_clock(tree, tmp_path / "changed")
+    assert changed == tmp_path / "changed"
+    assert {name: (tree / name).read_text() for name in KNOWN} == KNOWN
+    for name in ("net", "arch/x86/um/mem_64.c"):
+        assert (changed / name).readlink() == tree / name
+    process = (changed / "arch/um/os-Linux/skas/process.c").read_text()
+    before, after = process.index("rtolab_before_program();"), process.index("is_user")
+    assert before < process.index("\t\trtolab_after_program();") < after
+    assert "struct vdso_clock clock;" in (changed / next(iter(KNOWN))).read_text()
+    assert "rtolab_after_program(void)" in (changed / "arch/um/kernel/time.c").read_text()
+    assert (changed / "arch/um/include/shared/skas/vdso_clock.h").is_file()
+
+
+@pytest.mark.parametrize("name", [name for name in KNOWN if "um" in name and "mem_64" not in name])
+def test_a_tree_of_an_unknown_kind_is_left_alone(tmp_path: Path, name: str) -> None:
+    """As that of Linux 6.1, whose clock is not in shared memory."""
+    for at, texts in enumerate(({**KNOWN, name: "other\n"}, {**KNOWN, name: ""})):
+        tree = tree_of(tmp_path / f"tree-{at}", texts)
+        if name.endswith("um_vdso.c"):
+            (tree / name).unlink()
+        assert with_vdso_clock(tree, tmp_path / f"changed-{at}") is None
+        assert not (tmp_path / f"changed-{at}").exists()
+
+
+def test_each_reading_takes_256_ns_with_and_without_a_system_call(tmp_path: Path) -> None:
+    """Both ways read one clock, which sleeping advances, and two runs are equal."""
+    kernel = require_kernel()
+    said = []
+    for name in ("one", "two"):
+        _, report = _rtolab.emulate_programs(
+            find_scenario("hold"),
+            guest=(kernel.folder, kernel.title),
+            client=[sys.executable, "-c", READINGS],
+            log=tmp_path / name,
+        )
+        assert report["returncode"] == 0
+        said.append((tmp_path / name).read_text())
+    assert said[0] == said[1]
+    times = [int(line) for line in said[0].split()]
+    of_a_clock = len(times) // 2
+    for readings in (times[:of_a_clock], times[of_a_clock:]):
+        spans = [after - before for before, after in pairwise(readings)]
+        assert all(span % 256 == 0 and span > 0 for span in spans)
+        assert spans[:-1].count(256) > 0.9 * len(spans)
+        assert spans[-1] >= 10_000_000
