@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := constraints.txt
 
 .PHONY: help demo test test-rust test-python bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
-        soak audit sbom lint-prose docs docs-rust web npm bench-web shell dist clean
+        soak miri audit sbom lint-prose docs docs-rust web npm bench-web shell dist clean
 
 help:
 	@echo 'make demo     measure the tables of the F-RTO report, beside the published ones'
@@ -24,6 +24,7 @@ help:
 	@echo 'make captures  score the diagnosis on captures with known ground truth'
 	@echo 'make lint     check formatting, lints, types and prose'
 	@echo 'make soak     run the tests that take hours: many seeds, many packets, fuzzing'
+	@echo 'make miri     run the tests of the adapter for packetdrill in Miri, which checks unsafe code'
 	@echo 'make audit    check the dependencies: licences, sources, known vulnerabilities'
 	@echo 'make sbom     write the bill of materials of a wheel to dist/'
 	@echo 'make docs     build the guide as a site in site/'
@@ -91,6 +92,13 @@ lint-prose: $(VENV)/dev
 
 soak: $(VENV)/dev
 	tools/soak
+
+# The other unsafe code maps files and opens sockets, which Miri does not have.
+miri:
+	@cargo +nightly miri --version >/dev/null 2>&1 || \
+	    { echo 'Install Miri:  rustup +nightly component add miri rust-src' >&2; exit 2; }
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --quiet -p rtolab-packetdrill \
+	    --target-dir target/miri
 
 # Needs the network for the databases of advisories. Names tools that are missing.
 audit: $(VENV)/dev

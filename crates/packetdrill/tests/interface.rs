@@ -151,6 +151,7 @@ fn a_socket_has_a_descriptor_of_the_kernel() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri has a getsockopt of its own")]
 fn getsockopt_of_libc_answers_for_all_sockets() {
     let tool = Tool::new("");
     let (socket, isn) = tool.opened_by_peer(MSS_1000);
