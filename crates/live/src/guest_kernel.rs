@@ -11,7 +11,8 @@ pub struct GuestKernel {
     pub folder: PathBuf,
     /// Its description, for example `Linux 6.12.117, HZ 1000`.
     pub title: String,
-    /// The real time for which it may compute without sleeping.
+    /// The real time for which it may compute without sleeping. Time in which other programs of a
+    /// busy machine run instead does not count.
     pub time_limit: Duration,
 }
 

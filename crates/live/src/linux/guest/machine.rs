@@ -1,11 +1,12 @@
 //! A guest kernel's process.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration as StdDuration;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -94,6 +95,14 @@ impl Machine {
         Ok(Self { name: name.to_string(), child, console })
     }
 
+    /// The time for which its processes have been ready to run while others ran; zero on systems
+    /// that do not count it (`CONFIG_SCHED_INFO`).
+    pub(super) fn run_delay(&self) -> StdDuration {
+        let Ok(processes) = fs::read_dir("/proc") else { return StdDuration::ZERO };
+        let folders = processes.flatten().map(|process| process.path());
+        folders.filter_map(|folder| run_delay_in_group(&folder, self.child.id())).sum()
+    }
+
     /// Has the process exited?
     pub(super) fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
@@ -112,6 +121,19 @@ impl Machine {
         let _: io::Result<usize> = read.and_then(|_| self.console.read_to_end(&mut text));
         last_lines(&String::from_utf8_lossy(&text))
     }
+}
+
+/// The run delay of a process with this folder in /proc, if it is in this process group.
+fn run_delay_in_group(folder: &Path, group: u32) -> Option<StdDuration> {
+    let stat = fs::read_to_string(folder.join("stat")).ok()?;
+    // After the name in parentheses: the state, the parent and the process group.
+    let its_group = stat.rsplit_once(") ")?.1.split(' ').nth(2)?;
+    if its_group.parse() != Ok(group) {
+        return None;
+    }
+    let schedstat = fs::read_to_string(folder.join("schedstat")).ok()?;
+    let nanoseconds = schedstat.split_whitespace().nth(1)?.parse().ok()?;
+    Some(StdDuration::from_nanos(nanoseconds))
 }
 
 /// The last lines of a console, with the reason of a kernel panic, which registers and a stack
@@ -142,6 +164,22 @@ impl Drop for Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_run_delay_is_that_of_a_process_group() {
+        let own = Path::new("/proc/self");
+        let group = rustix::process::getpgrp().as_raw_nonzero().get() as u32;
+        assert_eq!(run_delay_in_group(own, group + 1), None);
+        if own.join("schedstat").exists() {
+            let before = run_delay_in_group(own, group).unwrap();
+            assert!(run_delay_in_group(own, group).unwrap() >= before);
+        }
+        let fake = tempfile::tempdir().unwrap();
+        fs::write(fake.path().join("stat"), "7 (a) b) R 1 42 7 0 -1").unwrap();
+        fs::write(fake.path().join("schedstat"), "100 2500 3\n").unwrap();
+        let delay = run_delay_in_group(fake.path(), 42);
+        assert_eq!(delay, Some(StdDuration::from_nanos(2500)));
+    }
 
     #[test]
     fn the_reason_of_a_panic_is_shown_with_the_last_lines() {

@@ -41,6 +41,13 @@ impl Guests<'_> {
         }
     }
 
+    /// Has a guest run for longer than the time limit since it last slept? The time for which other
+    /// programs of a busy machine ran instead does not count.
+    fn exceeds_time_limit(&self, guest: usize) -> bool {
+        let Guest { machine, busy: (busy, _), .. } = &self.guests[guest];
+        *busy >= self.time_limit && *busy >= self.time_limit + machine.run_delay()
+    }
+
     /// Sends a message about time. Returns false if the guest has exited.
     pub(super) fn send_message(&self, guest: usize, message: Message) -> Result<bool, Error> {
         match send(&self.guests[guest].clock, &message.bytes(), SendFlags::NOSIGNAL) {
@@ -64,7 +71,7 @@ impl Guests<'_> {
         let before = self.guests[guest].busy.0;
         loop {
             self.guests[guest].busy.0 = before + begin.elapsed();
-            if self.guests[guest].busy.0 >= self.time_limit {
+            if self.exceeds_time_limit(guest) {
                 return Err(self.spin_error(guest));
             }
             let one = &self.guests[guest];
@@ -74,9 +81,9 @@ impl Guests<'_> {
                 Some(one.card.as_ref().map_or(&one.listener, Device::socket)),
                 answers.filter(|_| until == Until::Answers),
             ];
-            let left = self.time_limit.saturating_sub(before);
-            let Some(ready) = readable(self.interrupted, (&sockets, begin), left)? else {
-                return Err(self.spin_error(guest));
+            let wait = begin.elapsed() + POLL_INTERVAL;
+            let Some(ready) = readable(self.interrupted, (&sockets, begin), wait)? else {
+                continue;
             };
             let is_alive = match ready {
                 1 => self.on_card(guest, links)?,
@@ -112,7 +119,7 @@ impl Guests<'_> {
                 ClockEvent::TimedOut => {
                     let since = *begin.get_or_insert_with(StdInstant::now);
                     self.guests[guest].busy.0 = before + POLL_INTERVAL + since.elapsed();
-                    if self.guests[guest].busy.0 >= self.time_limit {
+                    if self.exceeds_time_limit(guest) {
                         return Err(self.spin_error(guest));
                     }
                     check_interrupt(self.interrupted)?;
