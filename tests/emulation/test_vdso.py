@@ -10,6 +10,7 @@ import pytest
 
 from guests import require_kernel
 from rtolab import _rtolab, kernel
+from rtolab._rtolab import Error
 from rtolab.kernel.vdso import with_vdso_clock
 from rtolab.run import find_scenario
 
@@ -87,6 +88,35 @@ def test_a_tree_of_an_unknown_kind_is_left_alone(tmp_path: Path, name: str) -> N
             (tree / name).unlink()
         assert with_vdso_clock(tree, tmp_path / f"changed-{at}") is None
         assert not (tmp_path / f"changed-{at}").exists()
+
+
+@pytest.mark.parametrize(
+    ("failure", "tries"),
+    [
+        ("arch/um/kernel/skas/mmu.c:21: static assertion failed", ["vdso", "tree"]),
+        ("net/ipv4/tcp.c:9: error: expected ';'", ["vdso"]),
+    ],
+)
+def test_a_tree_is_built_as_it_is_if_the_change_does_not_compile(
+    failure: str, tries: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error elsewhere is not due to the change, and is not tried again."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(kernel, "BUILD_PROGRAMS", {})
+    tried: list[str] = []
+    said: list[object] = []
+
+    def compile_(tree: Path, objects: Path, *_: object) -> str:
+        objects.mkdir()
+        tried.append(tree.name)
+        raise Error(failure if tree.name == "vdso" else "the second error")
+
+    monkeypatch.setattr(kernel, "_compile", compile_)
+    tree = tree_of(tmp_path / "tree", {**KNOWN, "arch/um/Kconfig": ""})
+    with pytest.raises(Error, match="second error" if len(tries) > 1 else "tcp.c:9"):
+        kernel.build(source=tree, say=said.append)
+    assert tried == tries
+    assert ("this arch/um is not known" in " ".join(map(str, said))) == (len(tries) > 1)
 
 
 def test_each_reading_takes_256_ns_with_and_without_a_system_call(tmp_path: Path) -> None:

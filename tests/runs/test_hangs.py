@@ -23,6 +23,8 @@ SENDERS = (
     "newreno+backoff:new-ack",
     "linux+backoff:2s",
     "smoltcp",
+    "linux+bbr",
+    "linux+bbr3",
 )
 PLACES = {
     "frto2002-outages": {},

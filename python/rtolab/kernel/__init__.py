@@ -179,10 +179,7 @@ def build(
     with tempfile.TemporaryDirectory(prefix=f"{_BUILDING}{os.getpid()}-", dir=cache()) as work:
         tree = source.resolve() if source else _debian_source(version, Path(work), say)
         objects, made = Path(work) / "objects", Path(work) / "made"
-        changed = with_vdso_clock(tree, Path(work) / "vdso")
-        if not changed:
-            say("programs will read the clock by system calls: this arch/um is not known")
-        release = _compile(changed or tree, objects, (hz, jobs or processors()), say)
+        release = _compile_with_vdso_clock(tree, objects, (hz, jobs or processors()), say)
         made.mkdir()
         shutil.copy2(objects / "linux", made / "linux")
         _run(["strip", str(made / "linux")], made)
@@ -300,6 +297,20 @@ def _debian_source(version: str, work: Path, say: Say) -> Path:
     _run(["tar", "-xf", str(packed), "-C", str(tree), "--strip-components=1"], work)
     shutil.rmtree(work / "package")
     return tree
+
+
+def _compile_with_vdso_clock(tree: Path, objects: Path, settings: tuple[int, int], say: Say) -> str:
+    """Compile the tree, with rtolab's vDSO if it fits; returns its release."""
+    if changed := with_vdso_clock(tree, objects.with_name("vdso")):
+        try:
+            return _compile(changed, objects, settings, say)
+        except Error as error:
+            # Other files are not changed, so that the tree as it is would fail, too.
+            if not re.search(r"arch/(x86/)?um/", str(error)):
+                raise
+            shutil.rmtree(objects)
+    say("this arch/um is not known: programs will read the clock by system calls")
+    return _compile(tree, objects, settings, say)
 
 
 def _compile(tree: Path, objects: Path, settings: tuple[int, int], say: Say) -> str:
