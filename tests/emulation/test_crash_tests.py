@@ -107,3 +107,14 @@ def test_the_page_has_the_stacks_side_by_side(tool: ModuleType) -> None:
     assert tool.END in text
     measured = text.partition(tool.BEGIN)[2].partition(tool.END)[0]
     assert len(tool.read_tables(measured)[0]) >= 8
+
+
+def test_options_may_come_before_the_stacks(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(tool, "measure", lambda *given: asked.extend(given))
+    for words in (["--seeds", "3", "linux", "quinn"], ["linux", "quinn", "--seeds", "3"]):
+        monkeypatch.setattr("sys.argv", ["crash-tests", str(tmp_path), *words])
+        tool.main()
+    assert asked == [["linux", "quinn"], 3, tmp_path] * 2

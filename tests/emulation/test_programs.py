@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from guests import adopted_orphans, fake_kernel, require_kernel
-from prerequisites import require_tool
 from rtolab import _rtolab, kernel
 from rtolab._rtolab import EmulationError, Error
 from rtolab.conform import Stack, conform, suite
@@ -121,73 +120,6 @@ def test_a_kernel_of_another_version_needs_a_compiler(
         with pytest.raises(Error, match=r"another version of rtolab: .*`apt install gcc`"):
             kernel.find()
     assert (kernel.find().folder / "root" / "init").is_file()
-
-
-LOOKS = r"""
-#include <dlfcn.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <time.h>
-#define syscall virtual
-#define dlsym(library, name) ((void *)virtual_clock)
-long virtual(long number, ...);
-int virtual_clock(clockid_t clock, struct timespec *now);
-#include "clock.c"
-#undef syscall
-
-static long long now_ns = 1;
-static int sleeps;
-
-/* A look takes 256 ns, as in a guest. */
-int virtual_clock(clockid_t clock, struct timespec *now)
-{
-	(void)clock;
-	now_ns += 256;
-	*now = (struct timespec){0, now_ns};
-	return 0;
-}
-
-/* The only system call is that which sleeps. */
-long virtual(long number, ...)
-{
-	va_list rest;
-
-	va_start(rest, number);
-	if (number == SYS_nanosleep) {
-		now_ns += va_arg(rest, const struct timespec *)->tv_nsec;
-		sleeps++;
-	}
-	va_end(rest);
-	return 0;
-}
-
-int main(void)
-{
-	struct timespec at;
-	int looks = 0;
-
-	for (; looks < 30000; looks++, now_ns += 2000)
-		clock_gettime(CLOCK_MONOTONIC, &at);
-	printf("%d ", sleeps);
-	long long until = now_ns + 102660000;
-	for (looks = 0; now_ns < until; looks++)
-		clock_gettime(CLOCK_MONOTONIC, &at);
-	printf("%d %d\n", looks, sleeps);
-}
-"""
-"""Looks with pauses of 2 us, then 10,001 without a pause and further ones for 0.1 s."""
-
-
-def test_a_program_that_polls_the_clock_sleeps(tmp_path: Path) -> None:
-    """After 10,000 looks in a row each one sleeps for 100 us; looks with pauses never do."""
-    compiler = require_tool("cc", "gcc")
-    source = tmp_path / "looks.c"
-    source.write_text(LOOKS, encoding="utf-8")
-    folder = Path(kernel.__file__).parent
-    command = [compiler, "-Wall", "-I", str(folder), "-o", str(tmp_path / "looks"), str(source)]
-    subprocess.run(command, check=True)
-    done = subprocess.run([tmp_path / "looks"], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["0", "10997", "996"]
 
 
 @pytest.mark.parametrize(

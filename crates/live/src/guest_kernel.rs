@@ -38,11 +38,6 @@ impl GuestKernel {
         self.folder.join("root")
     }
 
-    /// A library for programs in the guest that wait without sleeping.
-    pub fn clock_library(&self) -> PathBuf {
-        self.folder.join("clock.so")
-    }
-
     /// A library that replaces the kernel's source of random numbers.
     pub fn shim(&self) -> PathBuf {
         self.folder.join("shim.so")

@@ -205,8 +205,8 @@ _BANNER = (
 """A kernel's banner, which its random numbers depend on, is the same in all builds."""
 _RECORDED = ("release", "hz", "source")
 _INIT = ("init.c", "flows.c", "samples.c", "program.c")
-_SOURCES = (*_INIT, "agent.h", "flows.h", "clock.c", "direct.c", "shim.c")
-_LIBRARIES = {"clock": ("clock.c",), "shim": ("shim.c", "direct.c")}
+_SHIM = ("shim.c", "direct.c")
+_SOURCES = (*_INIT, *_SHIM, "agent.h", "flows.h")
 
 
 def _remove_abandoned_builds() -> None:
@@ -234,7 +234,7 @@ def _programs_version() -> str:
 
 
 def _compile_programs(folder: Path) -> None:
-    """Compile the first process of guests, and the libraries for their kernels and programs."""
+    """Compile the first process of guests, and the library for their kernels."""
     for name in ("proc", "host", "scratch"):
         (folder / "root" / name).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".compiling-", dir=folder) as work:
@@ -242,10 +242,9 @@ def _compile_programs(folder: Path) -> None:
         parts = [str(_package_file(name)) for name in _INIT]
         _run([*compiler, "init", "-static", "-pthread", *parts], Path(work))
         (Path(work) / "init").rename(folder / "root" / "init")
-        for name, sources in _LIBRARIES.items():
-            library, parts = f"{name}.so", [str(_package_file(source)) for source in sources]
-            _run([*compiler, library, "-shared", "-fPIC", *parts], Path(work))
-            (Path(work) / library).rename(folder / library)
+        parts = [str(_package_file(name)) for name in _SHIM]
+        _run([*compiler, "shim.so", "-shared", "-fPIC", *parts], Path(work))
+        (Path(work) / "shim.so").rename(folder / "shim.so")
     (folder / "programs.sha256").write_text(_programs_version() + "\n", encoding="utf-8")
 
 
@@ -309,7 +308,9 @@ def _compile_with_vdso_clock(tree: Path, objects: Path, settings: tuple[int, int
             if not re.search(r"arch/(x86/)?um/", str(error)):
                 raise
             shutil.rmtree(objects)
-    say("this arch/um is not known: programs will read the clock by system calls")
+    say(
+        "this arch/um is not known: programs read the clock by system calls, and must not busy-wait"
+    )
     return _compile(tree, objects, settings, say)
 
 

@@ -1,8 +1,9 @@
 """A vDSO for guests with which most readings of the clock need no system call.
 
 In a guest a system call costs microseconds of real time, and transport stacks read the clock for
-every packet. The changes are in `arch/um` and `arch/x86/um` alone, in a copy of these files; TCP
-and the rest of the kernel are those of the tree.
+every packet. A program that waits without sleeping sleeps there all the same, so that virtual time
+passes. The changes are in `arch/um` and `arch/x86/um` alone, in a copy of these files; TCP and the
+rest of the kernel are those of the tree.
 """
 
 from __future__ import annotations
@@ -27,6 +28,18 @@ _INSERTED = {
         ),
         ("\t\tcurrent_mm_sync();\n", "", "\t\trtolab_before_program();\n"),
         ("\t\tregs->is_user = 1;\n", "\t\trtolab_after_program();\n", ""),
+    ),
+    _UM / "kernel/skas/syscall.c": (
+        (
+            "\nvoid handle_syscall(struct uml_pt_regs *r)\n",
+            "\nvoid rtolab_after_call(int number, unsigned long result);\n",
+            "",
+        ),
+        (
+            "\t\tPT_REGS_SET_SYSCALL_RETURN(regs, ret);\n",
+            "",
+            "\t\trtolab_after_call(syscall, ret);\n",
+        ),
     ),
     _VDSO / "vma.c": (
         (

@@ -13,6 +13,10 @@ struct vdso_clock {
 	long long ns[2];
 	/* How many readings are left and have been made since the kernel let the program run. */
 	unsigned int left, made;
+	/* The kernel's own: when the program entered it, and how often it has looked for something to do
+	 * since it last found something. */
+	unsigned long long entered_ns;
+	unsigned int looks;
 };
 
 #endif

@@ -246,7 +246,7 @@ pub(crate) fn run_programs(
     });
     let draws = (emulation.seed, (Instant::START, Instant::START + scenario.duration));
     let network = EmulatedNetwork::new((&routes, scenario.nodes.len(), 0), draws, log);
-    let running = Running::new((scenario, virtual_hosts.kernel.clock_library()), programs, output);
+    let running = Running::new(scenario, programs, output);
     let mut guest_run = guest_run((guests, scenario.nodes.len()), network, running, None);
     let begin = begin(guest_run.guests.now());
     guest_run.wait(begin)?;

@@ -3,7 +3,6 @@
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use rtolab_scenario::Scenario;
@@ -37,8 +36,6 @@ const READY: Duration = Duration::from_millis(200);
 const DAY: Duration = Duration::from_secs(86_400);
 /// The variable with the server's address.
 const PEER: &str = "RTOLAB_PEER";
-/// The variable with libraries that are loaded into programs (ld.so(8)).
-const LIBRARIES: &str = "LD_PRELOAD";
 /// The maximum number of bytes of words in a request.
 const PART: usize = 1400;
 /// The files that list sockets, with the state of those that listen, and of datagram sockets that
@@ -71,8 +68,6 @@ enum Phase {
 /// The programs of a run.
 pub(super) struct Running<'a> {
     scenario: &'a Scenario,
-    /// The library that is loaded into programs.
-    library: PathBuf,
     programs: &'a Programs<'a>,
     output: &'a mut OnOutput<'a>,
     phase: Phase,
@@ -86,13 +81,12 @@ pub(super) struct Running<'a> {
 
 impl<'a> Running<'a> {
     pub(super) fn new(
-        (scenario, library): (&'a Scenario, PathBuf),
+        scenario: &'a Scenario,
         programs: &'a Programs<'a>,
         output: &'a mut OnOutput<'a>,
     ) -> Self {
         Self {
             scenario,
-            library,
             programs,
             output,
             phase: Phase::Begins,
@@ -112,7 +106,7 @@ impl<'a> Running<'a> {
         let (here, peer) = ends(self.scenario);
         let guest = if program == CLIENT || program == ARCHIVERS[0] { here } else { peer };
         let argv = substitute(self.scenario, command);
-        let words = words(&argv, &address(peer).to_string(), &self.library)?;
+        let words = words(&argv, &address(peer).to_string())?;
         for (number, part) in words.chunks(PART).enumerate() {
             let offset = (number * PART) as u32;
             let request = Request::Words { offset, bytes: part.to_vec() };
@@ -301,7 +295,7 @@ impl Actors for Running<'_> {
 }
 
 /// The folder, the arguments and the environment of a program, with a zero byte after each.
-fn words(argv: &[String], peer: &str, library: &Path) -> Result<Vec<u8>, Error> {
+fn words(argv: &[String], peer: &str) -> Result<Vec<u8>, Error> {
     let folder = std::env::current_dir().map_err(Error::system("find the working folder"))?;
     let mut words = folder.into_os_string().into_vec();
     words.push(0);
@@ -309,14 +303,8 @@ fn words(argv: &[String], peer: &str, library: &Path) -> Result<Vec<u8>, Error> 
         words.extend(word.bytes());
         words.push(0);
     }
-    let mut libraries = std::env::var_os(LIBRARIES).unwrap_or_default();
-    if !libraries.is_empty() {
-        libraries.push(":");
-    }
-    libraries.push(library);
-    let own = [(PEER.into(), peer.into()), (LIBRARIES.into(), libraries)];
-    let others = std::env::vars_os().filter(|(name, _)| name != PEER && name != LIBRARIES);
-    for (name, value) in others.chain(own) {
+    let others = std::env::vars_os().filter(|(name, _)| name != PEER);
+    for (name, value) in others.chain([(PEER.into(), peer.into())]) {
         words.extend(name.into_vec());
         words.push(b'=');
         words.extend(value.into_vec());
