@@ -150,6 +150,8 @@ impl HostSettings {
         if let (Some(max_buffer), None | Some(true)) = (max_buffer, sysctl.window_scaling) {
             config.window_scale = Some(scale_for(max_buffer));
         }
+        // The adapter knows what each call writes, and pushes by that.
+        (config.push, config.forced_push) = (false, false);
         config.mss = self.mss.unwrap_or(config.mss);
         config.window_scale = self.window_scale.or(config.window_scale);
         Ok(config)
@@ -221,6 +223,13 @@ fn scale_for(max_buffer: u64) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The profile assumes that an application writes all at once; a script's calls do not.
+    #[test]
+    fn the_adapter_pushes_by_itself() {
+        let config = HostSettings::parse("sender=linux").unwrap().config().unwrap();
+        assert!(!config.push && !config.forced_push);
+    }
 
     #[test]
     fn flags_set_the_sender_and_its_options() {

@@ -71,6 +71,25 @@ fn payload_is_sent_and_received() {
     assert_eq!(tool.read(socket, 100), Err(libc::EAGAIN));
 }
 
+/// The acknowledgment that ends the handshake has updated the window, so that later ones are
+/// duplicates (Linux, `tcp_may_update_window`).
+#[test]
+fn three_duplicates_after_the_handshake_show_a_loss_without_sack() {
+    let tool = Tool::new("");
+    let (socket, isn) = tool.opened_by_peer(MSS_1000);
+    tool.write(socket, &[0; 4000]);
+    for _ in 0..4 {
+        tool.next_segment().unwrap();
+    }
+    for _ in 0..3 {
+        tool.deliver(ack(isn, 1), b"");
+    }
+    let before = tool.clock();
+    assert_eq!(tool.next_segment().unwrap().seq(isn), 1);
+    let waited = tool.clock() - before;
+    assert!(waited < 1000, "{waited} us: a timeout");
+}
+
 #[test]
 fn the_last_segment_of_a_write_is_pushed() {
     let tool = Tool::new("");

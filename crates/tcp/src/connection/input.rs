@@ -137,6 +137,9 @@ impl Connection {
 
     fn establish(&mut self, at: Instant) {
         self.fall_back_to_newreno();
+        if self.cold.opened == Opened::Passively {
+            self.sender.on_passive_open();
+        }
         self.sender.start(self.smss, at);
         self.state = match self.state {
             State::SynSent | State::SynReceived if !self.sender.is_closed() => State::Established,

@@ -36,9 +36,9 @@ pub(crate) struct LinuxReno {
     delivered: u32,
     /// The size of a full segment, in bytes.
     smss: u64,
-    /// Did an acknowledgment arrive after the handshake? The first one updates the window, because
-    /// its sequence number is above that of the SYN-ACK, so that it is no duplicate
-    /// (`tcp_may_update_window`).
+    /// Did an acknowledgment arrive after the peer's SYN? The first one updates the window, because
+    /// its sequence number is above that of the SYN, so that it is no duplicate
+    /// (`tcp_may_update_window`). For a passive opener it is the one that ends the handshake.
     window_updated: bool,
     /// Is the current acknowledgment the first one?
     is_first: bool,
@@ -56,6 +56,10 @@ impl LossRecovery for LinuxReno {
     fn end_ack(&mut self, _: &AckFacts, _: &RecoveryConfig, smss: u64) -> bool {
         self.smss = smss;
         false
+    }
+
+    fn on_passive_open(&mut self) {
+        self.window_updated = true;
     }
 
     fn on_ack(

@@ -70,6 +70,10 @@ pub(crate) trait LossRecovery {
     /// The segment at `seq` is retransmitted with this TSval.
     fn on_retransmission(&mut self, _seq: Seq, _timestamp: u32, _flight: &mut Flight) {}
 
+    /// The acknowledgment that ended the handshake is the first segment after the peer's SYN, as for
+    /// a passive opener.
+    fn on_passive_open(&mut self) {}
+
     /// The reduction is undone: the segments marked lost were not lost.
     fn on_undo(&mut self) {}
 

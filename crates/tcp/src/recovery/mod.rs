@@ -125,6 +125,7 @@ dispatch! {
         fn on_probe_timeout(cx: &mut Context<'_>);
         fn on_sent(sent: &Transmission);
         fn on_retransmission(seq: Seq, timestamp: u32, flight: &mut Flight);
+        fn on_passive_open();
         fn on_undo();
         fn keeps_state_on_undo(recovery: &Recovery, flight: &Flight, by_frto: bool) -> bool;
         fn on_round_trip(rtt: Duration, at: Instant, config: &RecoveryConfig);

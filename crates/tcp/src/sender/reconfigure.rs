@@ -11,6 +11,7 @@ use super::{
 };
 use crate::config::Config;
 use crate::congestion::Controller;
+use crate::recovery::LossRecovery;
 use crate::spurious::{DetectorSet, FrtoVariant, Requirement};
 use crate::validation::WindowValidation;
 
@@ -54,6 +55,11 @@ impl Negotiated {
 }
 
 impl Sender {
+    /// The peer opened the connection, and its acknowledgment of the SYN-ACK has arrived.
+    pub(crate) fn on_passive_open(&mut self) {
+        self.loss_recovery.on_passive_open();
+    }
+
     /// Changes the configuration. The data in flight and the windows stay. A recovery ends if the
     /// algorithm changes, and F-RTO and the detectors restart if they change.
     pub(crate) fn reconfigure(&mut self, config: Arc<Config>) {
