@@ -285,7 +285,7 @@ CHECKS = (
     Check(
         "Google's packetdrill scripts",
         "the scripts of `gtests/net/tcp`, commit 2c4001c",
-        "2026-11-24",
+        "2026-11-27",
         "make packetdrill PACKETDRILL=path SCRIPTS=path",
         "packetdrill.md",
         _googles,

@@ -70,8 +70,8 @@ pub(crate) trait LossRecovery {
     /// The segment at `seq` is retransmitted with this TSval.
     fn on_retransmission(&mut self, _seq: Seq, _timestamp: u32, _flight: &mut Flight) {}
 
-    /// The acknowledgment that ended the handshake is the first segment after the peer's SYN, as for
-    /// a passive opener.
+    /// This end is a passive opener, and the acknowledgment of its SYN-ACK has arrived: the first
+    /// segment after the peer's SYN.
     fn on_passive_open(&mut self) {}
 
     /// The reduction is undone: the segments marked lost were not lost.
