@@ -1,9 +1,9 @@
 """A vDSO for guests with which most readings of the clock need no system call.
 
 In a guest a system call costs microseconds of real time, and transport stacks read the clock for
-every packet. A program that waits without sleeping sleeps there all the same, so that virtual time
-passes. The changes are in `arch/um` and `arch/x86/um` alone, in a copy of these files; TCP and the
-rest of the kernel are those of the tree.
+every packet. A program that busy-waits sleeps there all the same, so that virtual time passes. The
+changes are in `arch/um` and `arch/x86/um` alone, in a copy of these files; TCP and the rest of the
+kernel are those of the tree.
 """
 
 from __future__ import annotations
