@@ -98,20 +98,25 @@ impl<'a, R, Owner> Table<'a, R, Owner> {
     }
 
     fn add<C: Cell + 'a>(
-        mut self,
+        self,
         name: &str,
         cell: impl Fn((&'a Owner, &'a R)) -> C + 'a,
     ) -> Self {
-        let rows = self.rows.iter().map(|(_, rows)| rows.len()).sum();
-        let column = Cells {
-            read: Box::new(move |rows: &[(&'a Owner, &'a R)], block: &mut Vec<C>| {
-                block.extend(rows.iter().copied().map(&cell));
+        self.cells(
+            name,
+            Box::new(move |rows, block| {
+                for &row in rows {
+                    block.push(cell(row));
+                }
             }),
-            block: Vec::with_capacity(BLOCK.min(rows)),
-            builder: C::builder(rows),
-        };
+        )
+    }
+
+    fn cells<C: Cell + 'a>(mut self, name: &str, read: Box<ReadCells<'a, R, Owner, C>>) -> Self {
+        let rows = self.rows.iter().map(|(_, rows)| rows.len()).sum();
+        let block = Vec::with_capacity(BLOCK.min(rows));
         self.names.push(name.to_owned());
-        self.columns.push(Box::new(column));
+        self.columns.push(Box::new(Cells { read, block, builder: C::builder(rows) }));
         self
     }
 }
