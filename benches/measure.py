@@ -19,6 +19,7 @@ from typing import Any
 
 import compare
 import counted
+import library
 from parts import Part, measure_parts, said_of_parts
 from programs import HEADING, BenchError, Run, build, run, title_of
 
@@ -208,6 +209,7 @@ def main() -> int:
     what.add_argument("--peers", action="store_true", help="beside ns-2 and ns-3")
     what.add_argument("--check", action="store_true", help="count instructions, by valgrind")
     what.add_argument("--record", action="store_true", help="the same, and keep the counts")
+    what.add_argument("--library", action="store_true", help="the engine, smoltcp and lwIP")
     what.add_argument("--bare-queue", action="store_true", help="(b) beside a bare event queue")
     parser.add_argument("--json", action="store_true", help="one document instead of tables")
     parser.add_argument("--quick", action="store_true", help="one round, few flows, few runs")
@@ -225,6 +227,8 @@ def main() -> int:
             return counted.check(record=options.record)
         if options.bare_queue:
             return counted.beside_bare_queue()
+        if options.library:
+            return library.report(options)
         return compare.report(options) if options.peers else report(options)
     except BenchError as error:
         sys.stderr.write(f"{error}\n")

@@ -83,7 +83,9 @@ impl ByteStore {
         packet.extend(iter::repeat_n(0, missing as usize));
         let start = (offset + missing - self.base).min(self.bytes.len() as u64) as usize;
         let end = (start + length - missing as usize).min(self.bytes.len());
-        packet.extend(self.bytes.range(start..end));
+        let (front, back) = self.bytes.as_slices();
+        packet.extend_from_slice(&front[start.min(front.len())..end.min(front.len())]);
+        packet.extend_from_slice(&back[start.saturating_sub(front.len())..end.saturating_sub(front.len())]);
         packet.resize(packet_len, 0);
     }
 

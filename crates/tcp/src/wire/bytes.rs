@@ -221,12 +221,15 @@ pub fn checksum_holds(bytes: &[u8], addresses: Addresses) -> bool {
     sum.fold() == u16::MAX
 }
 
-/// The Internet checksum before it is complemented (RFC 1071).
+/// The Internet checksum before it is complemented, of words in this machine's order of bytes: order
+/// only decides which half of the result is which (RFC 1071 section 2).
 struct Sum(u64);
 
 impl Sum {
     fn pseudo_header(addresses: Addresses, length: u32) -> Self {
-        let mut sum = Self(u64::from(TCP) + u64::from(length));
+        let mut sum = Self(0);
+        sum.add(&TCP.to_be_bytes());
+        sum.add(&length.to_be_bytes());
         match addresses {
             Addresses::V4 { from, to } => {
                 sum.add(&from.octets());
@@ -242,10 +245,12 @@ impl Sum {
 
     /// Adds `bytes`. Only the last part may have an odd length.
     fn add(&mut self, bytes: &[u8]) {
-        let halves = bytes.chunks_exact(2);
-        let odd = halves.remainder().first().map_or(0, |&byte| u64::from(byte) << 8);
-        self.0 +=
-            odd + halves.map(|half| u64::from(half[0]) << 8 | u64::from(half[1])).sum::<u64>();
+        // A word of 32 bits counts as its two halves, because 2^16 is 1 modulo 2^16 - 1.
+        let words = bytes.chunks_exact(4);
+        let mut rest = [0; 4];
+        rest[..words.remainder().len()].copy_from_slice(words.remainder());
+        let word = |word: &[u8]| u64::from(u32::from_ne_bytes([word[0], word[1], word[2], word[3]]));
+        self.0 += word(&rest) + words.map(word).sum::<u64>();
     }
 
     fn fold(&self) -> u16 {
@@ -253,6 +258,6 @@ impl Sum {
         while sum > u64::from(u16::MAX) {
             sum = (sum & 0xffff) + (sum >> 16);
         }
-        sum as u16
+        u16::from_be(sum as u16)
     }
 }
