@@ -1,8 +1,10 @@
 //! Tests that the memory of a diagnosis is bounded for every capture.
 
+mod memory;
 mod packets;
 
-use packets::{packet, resident_memory};
+use memory::resident_memory;
+use packets::packet;
 use rtolab_diagnose::Diagnosis;
 use rtolab_tcp::Flags;
 

@@ -88,3 +88,21 @@ fn losses_of_later_data_do_not_prolong_an_episode() {
     assert_eq!((first.cost.timeouts, last.cost.timeouts), (1, 1));
     assert!(first.description.contains("The retransmission was"), "{}", first.description);
 }
+
+/// The path holds 2 to 5 for a second. Duplicates of the copies would not come if they were lost.
+#[test]
+fn duplicate_acks_after_a_silence_show_that_the_path_held_the_packets() {
+    let hold = |duplicates: u64| {
+        let mut script = Script::opened((0, 100), false, true);
+        script.add_events(&[(1000, Data(1)), (1100, Ack(1))]);
+        script.add_events(&[2, 3, 4, 5, 6].map(|number| (2000, Data(number))));
+        script.add_events(&[(2300, Data(2))]);
+        for at in 0..duplicates {
+            script.add_events(&[(3100 + at, Duplicate(1, 3 + at as u32))]);
+        }
+        let report = script.add_events(&[(3200, Ack(6)), (3300, Data(7)), (3400, Ack(7))]).report();
+        report.episodes[0].hold
+    };
+    assert_eq!(hold(2), None);
+    assert_eq!(hold(3), Some(1.1));
+}

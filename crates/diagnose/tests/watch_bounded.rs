@@ -1,8 +1,10 @@
 //! A watch stays within its limits for any traffic.
 
+mod memory;
 mod packets;
 
-use packets::{packet, resident_memory};
+use memory::resident_memory;
+use packets::packet;
 use rtolab_capture::Captured;
 use rtolab_diagnose::{Watch, WatchLimits, WatchTotals};
 use rtolab_tcp::Flags;

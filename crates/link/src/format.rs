@@ -86,3 +86,16 @@ as_number!(
     "a number above 0 and at most 1000 such as 0.5",
     Shape::Number { positive: true, max: Some(1_000), example: Some(0.5) }
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_shown_as_it_is_read() {
+        for shown in ["unlimited", "1 packet", "7 packets", "64000 B"] {
+            let limit = Limit::read(&RawValue::Text(shown)).expect("a limit");
+            assert_eq!(Limit::show(&limit), shown);
+        }
+    }
+}

@@ -8,9 +8,10 @@ use common::{Packet, milliseconds, secs};
 use laws::{empirical, gamma, log_normal, pareto};
 use proptest::prelude::*;
 use rtolab_link::{
-    Channel, ChannelConfig, Distribution, Factor, Gamma, LogNormal, Outages, Pareto,
+    Channel, ChannelConfig, Distribution, Empirical, Factor, Gamma, LogNormal, Outages, Pareto,
     RenewalProcess, Stream,
 };
+use rtolab_settings::{Settings, show};
 use rtolab_time::{Duration, Instant};
 
 const DRAWS: usize = 100_000;
@@ -198,5 +199,37 @@ proptest! {
         prop_assert!((*least..=*most).contains(&span));
         prop_assert!(interpolate || values.contains(&span));
         prop_assert!((*least..=*most).contains(&law.mean()));
+    }
+}
+
+#[test]
+fn a_wrong_line_of_a_file_is_named() {
+    for (text, line) in [("1\n# none\n2.5\nx 3\n", Some(4)), ("oops", Some(1)), ("0\n", None)] {
+        let mut law = Empirical::default();
+        let error = law.take_file(text).expect_err("it is wrong");
+        assert_eq!(error.line, line, "{error:?}");
+    }
+}
+
+#[test]
+fn a_law_shows_the_values_that_it_was_given() {
+    let milliseconds = |number| Duration::from_millis(number);
+    for (mut law, shown) in [
+        (
+            gamma(milliseconds(30), milliseconds(15)),
+            [(["gamma", "mean"], "30 ms"), (["gamma", "deviation"], "15 ms")],
+        ),
+        (
+            log_normal(milliseconds(30), 0.5),
+            [(["lognormal", "median"], "30 ms"), (["lognormal", "sigma"], "0.5")],
+        ),
+        (
+            pareto(milliseconds(10), 1.5),
+            [(["pareto", "minimum"], "10 ms"), (["pareto", "shape"], "1.5")],
+        ),
+    ] {
+        for (path, value) in shown {
+            assert_eq!(show(&mut law, &path).as_deref(), Some(value), "{path:?}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Packets of many connections, and the memory that they take.
+//! Packets of many connections.
 
 use std::net::Ipv4Addr;
 
@@ -34,11 +34,4 @@ pub fn packet(number: u64, client: u32, flags: Flags, (seq, len): (u32, u32)) ->
         comment: None,
     };
     Captured { number, packet, checksum: Checksum::Cut, syn_fingerprint: None }
-}
-
-/// The resident memory of the process in kB; `None` if the system does not report it.
-pub fn resident_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
 }
