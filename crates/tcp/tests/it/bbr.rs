@@ -198,6 +198,11 @@ fn a_policer_is_found_and_obeyed() {
     path.run(1_500);
     let share = (path.dropped - dropped) as f64 / (path.sent - sent) as f64;
     assert!(share < 0.05, "{share}");
+    // It probes again after 48 round trips in ProbeBW (bbr_lt_bw_max_rtts).
+    assert!(path.model().bw_shortterm.is_some());
+    path.policer = None;
+    let obeyed = path.until(10_000, |path| path.model().bw_shortterm.is_none());
+    assert!(obeyed > 1_000, "{obeyed} ms");
 }
 
 #[test]
