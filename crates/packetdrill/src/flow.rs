@@ -53,6 +53,8 @@ pub struct LinuxConnection {
     pub end: Option<CloseReason>,
     /// Did the handshake complete?
     pub connected: bool,
+    /// When data arrived last, or the handshake was complete.
+    pub data_received: Option<Instant>,
     /// Has it been put into the accept queue of its listener? True if it was opened by `connect`.
     pub queued: bool,
     /// Has the error been returned to the application?
@@ -86,6 +88,7 @@ impl LinuxConnection {
             reordering: Reordering::default(),
             end: None,
             connected: false,
+            data_received: None,
             queued: false,
             error_returned: false,
             timestamps: TimestampQueue::default(),
@@ -110,6 +113,9 @@ impl LinuxConnection {
         self.reordering.on_ack(&segment, sender.flight(), sender.window().smss());
         let max_window = &mut self.send_queue.max_window;
         *max_window = (*max_window).max(u64::from(segment.window));
+        if !frame.payload.is_empty() {
+            self.data_received = Some(at);
+        }
         self.socket.on_segment(&segment, &frame.payload, at);
         for block in segment.sack_blocks() {
             self.push.split(offset(block.start));
@@ -126,7 +132,7 @@ impl LinuxConnection {
         self.mark_buffers(&segments, before, TsoLimits { outstanding, ..self.limits() });
         let frames = segments.iter().map(|segment| self.frame(segment)).collect();
         while let Some(event) = self.socket.connection.poll_event() {
-            self.on_event(event);
+            self.on_event(event, at);
         }
         let flight = self.socket.connection.sender().flight();
         let (una, sent) = (offset(flight.una()), offset(flight.max()));
@@ -137,9 +143,9 @@ impl LinuxConnection {
         frames
     }
 
-    fn on_event(&mut self, event: Event) {
+    fn on_event(&mut self, event: Event, at: Instant) {
         match event {
-            Event::Connected => self.connected = true,
+            Event::Connected => (self.connected, self.data_received) = (true, Some(at)),
             Event::Closed => self.end = self.end.or(Some(CloseReason::Closed)),
             Event::Reset if self.connected => self.end = Some(CloseReason::Reset),
             Event::Reset => self.end = Some(CloseReason::Refused),

@@ -2,6 +2,7 @@
 
 use rtolab_tcp::Connection;
 use rtolab_tcp::sender::CaState;
+use rtolab_time::Instant;
 
 use crate::flow::LinuxConnection;
 
@@ -51,6 +52,7 @@ tcp_info! {
     fackets: u32,
     last_data_sent: u32,
     last_ack_sent: u32,
+    /// In milliseconds.
     last_data_recv: u32,
     last_ack_recv: u32,
     pmtu: u32,
@@ -59,6 +61,7 @@ tcp_info! {
     rttvar: u32,
     snd_ssthresh: u32,
     snd_cwnd: u32,
+    /// In bytes.
     advmss: u32,
     reordering: u32,
     rcv_rtt: u32,
@@ -101,8 +104,8 @@ const fn ca_state_number(state: CaState) -> u8 {
 }
 
 impl TcpInfo {
-    /// The information about a connection.
-    pub fn of(flow: &LinuxConnection) -> Self {
+    /// The information about a connection at `now`.
+    pub fn of(flow: &LinuxConnection, now: Instant) -> Self {
         let connection: &Connection = &flow.socket.connection;
         let sender = connection.sender();
         let (window, flight) = (sender.window(), sender.flight());
@@ -127,6 +130,10 @@ impl TcpInfo {
                 u64::MAX => INFINITE,
                 ssthresh => segments(ssthresh),
             },
+            advmss: u32::from(flow.config.mss),
+            last_data_recv: flow
+                .data_received
+                .map_or(0, |at| ((now - at).nanos() / 1_000_000) as u32),
             snd_cwnd: (window.cwnd() / window.smss()) as u32,
             ..Self::default()
         }

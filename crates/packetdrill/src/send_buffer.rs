@@ -23,6 +23,11 @@ impl SendBuffer {
         self.limit = Some((2 * bytes).max(MIN_SIZE));
     }
 
+    /// What `SO_SNDBUF` reads, in bytes; `None` if it is unlimited.
+    pub const fn size(&self) -> Option<u64> {
+        self.limit
+    }
+
     /// Adds a write that ends at the offset `end`. It begins a new buffer, or is `appended` to the
     /// last one.
     pub fn add(&mut self, end: u64, appended: bool) {

@@ -10,6 +10,9 @@ use rtolab_tcp::{Flags, SynOptions, Timestamps};
 const MSS_1000: SynOptions =
     SynOptions { mss: Some(1000), window_scale: None, sack_permitted: false, compact: false };
 
+const SEND_BUFFER: (i32, i32) = (libc::SOL_SOCKET, libc::SO_SNDBUF);
+const SEGMENT_SIZE: (i32, i32) = (libc::SOL_TCP, libc::TCP_MAXSEG);
+
 fn ack(isn: u32, ack: u32) -> PeerSegment {
     PeerSegment { seq: 1, ack: isn.wrapping_add(ack), flags: Flags::ACK, ..PeerSegment::default() }
 }
@@ -108,7 +111,7 @@ fn the_last_segment_of_a_write_is_pushed() {
 fn a_full_send_buffer_ends_a_non_blocking_write() {
     let tool = Tool::new("push=writes");
     let (socket, isn) = tool.opened_by_peer(MSS_1000);
-    tool.set_send_buffer(socket, 1000);
+    tool.set_option(socket, SEND_BUFFER, 1000);
     assert_eq!(tool.write(socket, &[0; 5000]), 5000);
     tool.deliver(ack(isn, 5001), b"");
 
@@ -126,7 +129,7 @@ fn a_full_send_buffer_ends_a_non_blocking_write() {
 fn the_last_segment_of_a_partial_write_is_pushed() {
     let tool = Tool::new("");
     let (socket, isn) = tool.opened_by_peer(SynOptions { mss: Some(1100), ..MSS_1000 });
-    tool.set_send_buffer(socket, 16_250);
+    tool.set_option(socket, SEND_BUFFER, 16_250);
     tool.set_nonblocking(socket);
     // A buffer is half the window, in whole segments: 29 of them.
     assert_eq!(tool.write(socket, &vec![0; 100_000]), 31_900);
@@ -231,4 +234,62 @@ fn both_ends_close() {
     tool.deliver(PeerSegment { flags: Flags::FIN | Flags::ACK, ..ack(isn, 2) }, b"");
     let last = tool.next_segment().unwrap();
     assert_eq!((last.seq(isn), last.frame.segment.ack), (2, 2));
+}
+
+#[test]
+fn data_after_a_half_close_is_received() {
+    let tool = Tool::new("");
+    let (socket, isn) = tool.opened_by_peer(MSS_1000);
+    assert_eq!(tool.shutdown(socket, libc::SHUT_WR), 0);
+    assert!(tool.next_segment().unwrap().frame.segment.flags.has(Flags::FIN));
+    tool.deliver(ack(isn, 2), b"late");
+    assert_eq!(tool.next_segment().unwrap().frame.segment.ack, 5);
+    assert_eq!(tool.read(socket, 100), Ok(b"late".to_vec()));
+    // After `close` nobody reads it.
+    assert_eq!(tool.close(socket), 0);
+    tool.deliver(PeerSegment { seq: 5, ..ack(isn, 2) }, b"too late");
+    assert!(tool.next_segment().unwrap().frame.segment.flags.has(Flags::RST));
+}
+
+#[test]
+fn an_answer_to_a_closed_connection_request_is_reset() {
+    let tool = Tool::new("");
+    let socket = tool.socket();
+    tool.set_nonblocking(socket);
+    assert_eq!(tool.connect(socket), -1);
+    let syn = tool.next_segment().unwrap().frame;
+    assert_eq!(tool.close(socket), 0);
+    let mut answer = syn.clone();
+    answer.addresses = syn.addresses.reversed();
+    answer.segment.ports = syn.segment.ports.reversed();
+    answer.segment.flags = Flags::SYN | Flags::ACK;
+    (answer.segment.seq, answer.segment.ack) = (7, syn.segment.seq.wrapping_add(1));
+    tool.inject(&answer);
+    let reset = tool.next_segment().unwrap().frame.segment;
+    assert_eq!((reset.flags, reset.seq), (Flags::RST, syn.segment.seq.wrapping_add(1)));
+}
+
+#[test]
+fn options_are_read_as_they_were_set() {
+    let tool = Tool::new("");
+    let socket = tool.socket();
+    assert_eq!(tool.option(socket, SEGMENT_SIZE), 536, "the default");
+    tool.set_option(socket, SEGMENT_SIZE, 700);
+    assert_eq!(tool.option(socket, SEGMENT_SIZE), 700);
+    let (accepted, _) = tool.opened_by_peer(MSS_1000);
+    assert_eq!(tool.option(accepted, SEGMENT_SIZE), 1000);
+    tool.set_option(accepted, SEND_BUFFER, 21_000);
+    assert_eq!(tool.option(accepted, SEND_BUFFER), 42_000);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri has a getsockopt of its own")]
+fn the_time_since_the_last_data_is_known() {
+    let tool = Tool::new("");
+    let (socket, isn) = tool.opened_by_peer(MSS_1000);
+    tool.sleep(1_000_000);
+    assert_eq!((info(socket).last_data_recv, info(socket).advmss), (1000, 1460));
+    tool.deliver(ack(isn, 1), b"data");
+    tool.sleep(20_000);
+    assert_eq!(info(socket).last_data_recv, 20);
 }

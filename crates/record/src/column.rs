@@ -97,11 +97,7 @@ impl<'a, R, Owner> Table<'a, R, Owner> {
             .expect("every column has a cell of every row")
     }
 
-    fn add<C: Cell + 'a>(
-        self,
-        name: &str,
-        cell: impl Fn((&'a Owner, &'a R)) -> C + 'a,
-    ) -> Self {
+    fn add<C: Cell + 'a>(self, name: &str, cell: impl Fn((&'a Owner, &'a R)) -> C + 'a) -> Self {
         self.cells(
             name,
             Box::new(move |rows, block| {

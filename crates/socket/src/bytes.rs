@@ -85,7 +85,9 @@ impl ByteStore {
         let end = (start + length - missing as usize).min(self.bytes.len());
         let (front, back) = self.bytes.as_slices();
         packet.extend_from_slice(&front[start.min(front.len())..end.min(front.len())]);
-        packet.extend_from_slice(&back[start.saturating_sub(front.len())..end.saturating_sub(front.len())]);
+        packet.extend_from_slice(
+            &back[start.saturating_sub(front.len())..end.saturating_sub(front.len())],
+        );
         packet.resize(packet_len, 0);
     }
 

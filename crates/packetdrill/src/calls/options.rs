@@ -3,7 +3,6 @@
 use core::ffi::{c_int, c_long, c_ulong, c_void};
 
 use crate::host::Descriptor;
-use crate::info::TcpInfo;
 use crate::shared::Shared;
 
 use super::convention::{User, fail, shared, status};
@@ -62,7 +61,7 @@ pub(super) unsafe extern "C" fn getsockopt(
     unsafe { answer_option(shared(user), descriptor, (level, name), value, length) }
 }
 
-/// Answers `getsockopt` with `TCP_INFO`, `SO_ERROR` and `TCP_MAXSEG`. Other options and unknown
+/// Answers `getsockopt` with `TCP_INFO`, `SO_ERROR`, `SO_SNDBUF` and `TCP_MAXSEG`. Other options and unknown
 /// fields are zero.
 ///
 /// # Safety
@@ -81,11 +80,12 @@ pub(crate) unsafe fn answer_option(
     let bytes = shared.with(|host| match option {
         (libc::SOL_SOCKET, libc::SO_ERROR) => number(host.error(descriptor)),
         (libc::SOL_TCP, libc::TCP_INFO) => {
-            let mut bytes = host.flow(descriptor).map(TcpInfo::of).unwrap_or_default().bytes();
+            let mut bytes = host.info(descriptor).bytes();
             // The fields of newer kernels are zero.
             bytes.resize(room, 0);
             bytes
         }
+        (libc::SOL_SOCKET, libc::SO_SNDBUF) => number(host.send_buffer_size(descriptor)),
         (libc::SOL_TCP, libc::TCP_MAXSEG) => number(host.segment_size(descriptor)),
         _ => Vec::new(),
     });

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use core::ffi::c_int;
 
 use rtolab_packet::Path;
+use rtolab_tcp::State;
 use rtolab_time::Instant;
 
 use super::Host;
 use super::socket::{CallError, CallResult, Descriptor, FlowId, Shutdown, Socket};
 use crate::flow::{BlockingMode, CloseReason, LinuxConnection};
+use crate::info::TcpInfo;
 use crate::timestamps::TimestampEntry;
 
 impl Host {
@@ -181,6 +183,11 @@ impl Host {
         self.flows[id].timestamps.take().ok_or(CallError::Error(libc::EAGAIN))
     }
 
+    /// The result of `getsockopt(TCP_INFO)`; zeros if the socket has no connection.
+    pub fn info(&self, descriptor: Descriptor) -> TcpInfo {
+        self.flow(descriptor).map(|flow| TcpInfo::of(flow, self.now)).unwrap_or_default()
+    }
+
     /// The number of readable bytes.
     pub fn readable(&self, descriptor: Descriptor) -> u64 {
         self.flow(descriptor).map_or(0, |flow| flow.socket.connection.receiver().available())
@@ -205,7 +212,11 @@ impl Host {
             return Err(CallError::Error(libc::ENOTCONN));
         }
         if closes {
-            self.flows[id].socket.connection.close();
+            let connection = &mut self.flows[id].socket.connection;
+            match how {
+                Shutdown::Both => connection.close(),
+                Shutdown::Read | Shutdown::Write => connection.shutdown(),
+            }
             self.drain(id);
         }
         Ok(())
@@ -221,12 +232,16 @@ impl Host {
                     self.drain(id);
                 }
             }
-            Socket::Connection { id, writes, .. } => {
+            Socket::Connection { id, .. } => {
                 let flow = &mut self.flows[id];
                 match flow.socket.connection.receiver().available() {
                     _ if flow.end.is_some() => {}
-                    0 if writes => flow.socket.connection.close(),
-                    0 => {}
+                    // It is forgotten (RFC 9293 section 3.10.4).
+                    _ if flow.socket.connection.state() == State::SynSent => {
+                        flow.end = Some(CloseReason::Closed);
+                        flow.socket.connection.abort();
+                    }
+                    0 => flow.socket.connection.close(),
                     _ => flow.socket.connection.abort(),
                 }
                 self.drain(id);
@@ -235,10 +250,26 @@ impl Host {
         Ok(())
     }
 
-    /// The payload of a full segment, in bytes.
+    /// The payload of a full segment, in bytes; before the handshake, `TCP_MAXSEG` if it was set.
     pub fn segment_size(&self, descriptor: Descriptor) -> c_int {
-        self.flow(descriptor)
-            .map_or(536, |flow| flow.socket.connection.sender().window().smss() as c_int)
+        let by_default = self.config.as_ref().map(|config| config.mss);
+        match self.sockets.get(&descriptor) {
+            Some(Socket::Connection { id, .. }) => {
+                self.flows[*id].socket.connection.sender().window().smss() as c_int
+            }
+            Some(Socket::Unconnected { config, .. } | Socket::Listener { config, .. })
+                if Some(config.mss) != by_default =>
+            {
+                c_int::from(config.mss)
+            }
+            _ => 536,
+        }
+    }
+
+    /// The size of a connection's send buffer (`SO_SNDBUF`), in bytes; 0 if it is unlimited.
+    pub fn send_buffer_size(&self, descriptor: Descriptor) -> c_int {
+        let size = self.flow(descriptor).and_then(|flow| flow.send_buffer.size());
+        size.map_or(0, |bytes| c_int::try_from(bytes).unwrap_or(c_int::MAX))
     }
 
     /// Sets the events of each descriptor and returns the number of descriptors with events. The

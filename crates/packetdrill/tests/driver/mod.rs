@@ -127,15 +127,28 @@ impl Tool {
         assert_eq!(set, 0);
     }
 
-    pub fn set_send_buffer(&self, socket: c_int, bytes: c_int) {
-        let value = (&raw const bytes).cast::<c_void>();
-        let (option, length) = (libc::SO_SNDBUF, size_of::<c_int>() as libc::socklen_t);
+    /// Sets an option of a level to a number.
+    pub fn set_option(&self, socket: c_int, (level, name): (c_int, c_int), number: c_int) {
+        let value = (&raw const number).cast::<c_void>();
+        let length = size_of::<c_int>() as libc::socklen_t;
         // SAFETY: the table's own pointer, and a number.
         let set = unsafe {
-            let user = self.table.userdata;
-            (self.table.setsockopt)(user, socket, libc::SOL_SOCKET, option, value, length)
+            (self.table.setsockopt)(self.table.userdata, socket, level, name, value, length)
         };
         assert_eq!(set, 0);
+    }
+
+    /// An option of a level, which is a number.
+    pub fn option(&self, socket: c_int, (level, name): (c_int, c_int)) -> c_int {
+        let (mut number, mut length) = (0, size_of::<c_int>() as libc::socklen_t);
+        let value = (&raw mut number).cast::<c_void>();
+        // SAFETY: the table's own pointer, and room for a number.
+        let read = unsafe {
+            let user = self.table.userdata;
+            (self.table.getsockopt)(user, socket, level, name, value, &raw mut length)
+        };
+        assert_eq!((read, length as usize), (0, size_of::<c_int>()));
+        number
     }
 
     pub fn write(&self, socket: c_int, bytes: &[u8]) -> isize {
@@ -161,6 +174,11 @@ impl Tool {
     pub fn close(&self, socket: c_int) -> c_int {
         // SAFETY: the table's own pointer.
         unsafe { (self.table.close)(self.table.userdata, socket) }
+    }
+
+    pub fn shutdown(&self, socket: c_int, how: c_int) -> c_int {
+        // SAFETY: the table's own pointer.
+        unsafe { (self.table.shutdown)(self.table.userdata, socket, how) }
     }
 
     /// Delivers a segment from the peer, with `payload`.

@@ -9,9 +9,8 @@ impl Connection {
     /// Closes the sending direction: a FIN follows the data. [`AfterClose`] decides whether the
     /// application can still read.
     pub fn close(&mut self) {
-        self.fast_path = FastPath::None;
         match self.config.connection.after_close {
-            AfterClose::Reads => self.finish_sending(),
+            AfterClose::Reads => self.shutdown(),
             AfterClose::Resets => self.close_both(),
         }
     }
@@ -25,6 +24,12 @@ impl Connection {
             return;
         }
         self.rcv_shutdown = true;
+        self.finish_sending();
+    }
+
+    /// Closes the sending direction alone, as `shutdown(SHUT_WR)` does, whatever [`AfterClose`] is.
+    pub fn shutdown(&mut self) {
+        self.fast_path = FastPath::None;
         self.finish_sending();
     }
 

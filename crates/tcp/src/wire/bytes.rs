@@ -249,7 +249,8 @@ impl Sum {
         let words = bytes.chunks_exact(4);
         let mut rest = [0; 4];
         rest[..words.remainder().len()].copy_from_slice(words.remainder());
-        let word = |word: &[u8]| u64::from(u32::from_ne_bytes([word[0], word[1], word[2], word[3]]));
+        let word =
+            |word: &[u8]| u64::from(u32::from_ne_bytes([word[0], word[1], word[2], word[3]]));
         self.0 += word(&rest) + words.map(word).sum::<u64>();
     }
 

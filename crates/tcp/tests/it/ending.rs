@@ -250,6 +250,19 @@ fn data_after_shutting_down_reads_is_reset() {
 }
 
 #[test]
+fn data_after_shutting_down_writes_is_received() {
+    let mut resetting = base();
+    resetting.connection.after_close = AfterClose::Resets;
+    let (mut a, mut b) = connected(&resetting, &base(), 0);
+    a.connection.shutdown();
+    let fin = a.sends_one(0);
+    a.gets(&b.answers(&fin, 0)[0], 0);
+    b.connection.write(300);
+    a.gets(&b.sends_one(0), 0);
+    assert_eq!((a.connection.readable(), a.connection.state()), (300, State::FinWait2));
+}
+
+#[test]
 fn shutting_down_reads_does_not_change_closing() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
     a.connection.close_both();
