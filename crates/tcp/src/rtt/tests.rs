@@ -210,6 +210,18 @@ fn t_rto_10_the_floor_of_linux_is_on_the_variance() {
     assert_eq!(linux.rto(), Duration::from_millis(242));
 }
 
+/// `tcp_rtt_estimator`: once a window, `rttvar` falls by a quarter of its distance to the largest
+/// `mdev` of the window, which loses a quarter of itself with each of these samples.
+#[test]
+fn the_variance_of_linux_falls_once_a_window() {
+    let mut linux = estimator(|c| c.floor = RtoFloor::Variance(Duration::from_millis(200)));
+    for (window, rttvar) in [(0, 500.0), (1, 500.0), (2, 445.3125), (3, 386.71875)] {
+        let (una, max) = (Seq::FIRST + 10 * window + 1, Seq::FIRST + 10 * (window + 1));
+        linux.sample(Duration::from_secs(1), una, max);
+        assert_eq!(millis(linux.estimate().unwrap().rttvar), rttvar);
+    }
+}
+
 #[test]
 fn without_k_the_timeout_is_srtt_alone() {
     let mut rtt = estimator(|config| config.k = 0);

@@ -76,6 +76,14 @@ fn duplicates_are_repeated_while_a_segment_is_missing() {
 }
 
 #[test]
+fn an_ack_of_new_data_below_another_gap_is_not_repeated() {
+    let (_, mut b, sent) = after_four_segments(FalseReport::SpoofedDuplicates, "sack");
+    assert_eq!(acknowledged_bytes(&b.answers(&sent[3], 20)), [0; 4]);
+    assert_eq!(acknowledged_bytes(&b.answers(&sent[1], 20)), [0; 4]);
+    assert_eq!(acknowledged_bytes(&b.answers(&sent[0], 20)), [2000]);
+}
+
+#[test]
 fn an_optimistic_ack_covers_lost_data() {
     let (_, mut b, sent) = after_four_segments(FalseReport::Optimistic, "sack");
     assert_eq!(acknowledged_bytes(&b.answers(&sent[0], 20)), [1250]);
