@@ -61,8 +61,8 @@ pub(super) unsafe extern "C" fn getsockopt(
     unsafe { answer_option(shared(user), descriptor, (level, name), value, length) }
 }
 
-/// Answers `getsockopt` with `TCP_INFO`, `SO_ERROR`, `SO_SNDBUF` and `TCP_MAXSEG`. Other options and unknown
-/// fields are zero.
+/// Answers `getsockopt` with `TCP_INFO`, `SO_ERROR`, `SO_SNDBUF` and `TCP_MAXSEG`. Other options
+/// and unknown fields are zero.
 ///
 /// # Safety
 ///
