@@ -221,8 +221,8 @@ pub fn checksum_holds(bytes: &[u8], addresses: Addresses) -> bool {
     sum.fold() == u16::MAX
 }
 
-/// The Internet checksum before it is complemented, of words in this machine's order of bytes, which
-/// only decides which half of the result is which (RFC 1071 section 2).
+/// The Internet checksum before it is complemented. Its words have this machine's order of bytes,
+/// which only decides which half of the result is which (RFC 1071 section 2).
 struct Sum(u64);
 
 impl Sum {
