@@ -215,10 +215,10 @@ fn t_rto_10_the_floor_of_linux_is_on_the_variance() {
 #[test]
 fn the_variance_of_linux_falls_once_a_window() {
     let mut linux = estimator(|c| c.floor = RtoFloor::Variance(Duration::from_millis(200)));
-    for (window, rttvar) in [(0, 500.0), (1, 500.0), (2, 445.3125), (3, 386.71875)] {
+    for (window, micros) in [(0, 500_000), (1, 500_000), (2, 445_312), (3, 386_718)] {
         let (una, max) = (Seq::FIRST + 10 * window + 1, Seq::FIRST + 10 * (window + 1));
         linux.sample(Duration::from_secs(1), una, max);
-        assert_eq!(millis(linux.estimate().unwrap().rttvar), rttvar);
+        assert_eq!(linux.estimate().unwrap().rttvar.nanos() / 1000, micros);
     }
 }
 
