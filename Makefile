@@ -163,7 +163,7 @@ $(VENV)/installed: pyproject.toml constraints.txt crates/py/Cargo.toml
 	@$(BIN)/python -m pip install --quiet 'maturin>=1.9.4,<2'
 	@echo 'Building rtolab; the first time takes a few minutes.'
 	@$(BIN)/python tools/dependencies $(EXTRA) | \
-	    $(BIN)/python -m pip install --quiet --no-compile --requirement /dev/stdin & \
+	    $(BIN)/python -m pip install --quiet --requirement /dev/stdin & \
 	$(MATURIN) --skip-install; built=$$?; wait $$! && exit $$built
 	@$(MATURIN)
 	@touch $@
