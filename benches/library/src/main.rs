@@ -28,7 +28,7 @@ trait Pair {
     fn transfer(&mut self, bytes: usize) -> usize;
 }
 
-/// Measures a library: the fastest of nine transfers, and the heap and stack of an idle connection.
+/// Measures a library: the fastest of nine transfers, and the memory of an idle end.
 fn measure<P: Pair>(bytes: usize) {
     const PAIRS: usize = 200;
     let before = heap::live();

@@ -4,6 +4,7 @@ mod driver;
 
 use driver::{PeerSegment, Tool, info};
 use rtolab_packetdrill::TcpInfo;
+use rtolab_packetdrill::frame::TcpPacket;
 use rtolab_tcp::wire::checksum_holds;
 use rtolab_tcp::{Flags, SynOptions, Timestamps};
 
@@ -15,6 +16,16 @@ const SEGMENT_SIZE: (i32, i32) = (libc::SOL_TCP, libc::TCP_MAXSEG);
 
 fn ack(isn: u32, ack: u32) -> PeerSegment {
     PeerSegment { seq: 1, ack: isn.wrapping_add(ack), flags: Flags::ACK, ..PeerSegment::default() }
+}
+
+/// The peer's answer to a SYN.
+fn syn_ack(syn: &TcpPacket) -> TcpPacket {
+    let mut answer = syn.clone();
+    answer.addresses = syn.addresses.reversed();
+    answer.segment.ports = syn.segment.ports.reversed();
+    answer.segment.flags = Flags::SYN | Flags::ACK;
+    (answer.segment.seq, answer.segment.ack) = (7, syn.segment.seq.wrapping_add(1));
+    answer
 }
 
 #[test]
@@ -201,12 +212,7 @@ fn a_blocking_call_returns_when_the_packet_has_arrived() {
         let syn = tool.next_segment().unwrap().frame;
         assert_eq!(syn.segment.flags, Flags::SYN);
         tool.sleep(100_000);
-        let mut answer = syn.clone();
-        answer.addresses = syn.addresses.reversed();
-        answer.segment.ports = syn.segment.ports.reversed();
-        answer.segment.flags = Flags::SYN | Flags::ACK;
-        (answer.segment.seq, answer.segment.ack) = (7, syn.segment.seq.wrapping_add(1));
-        tool.inject(&answer);
+        tool.inject(&syn_ack(&syn));
         let arrived = tool.clock();
         tool.sleep(1_000_000);
         let (connected, returned) = connecting.join().unwrap();
@@ -259,12 +265,7 @@ fn an_answer_to_a_closed_connection_request_is_reset() {
     assert_eq!(tool.connect(socket), -1);
     let syn = tool.next_segment().unwrap().frame;
     assert_eq!(tool.close(socket), 0);
-    let mut answer = syn.clone();
-    answer.addresses = syn.addresses.reversed();
-    answer.segment.ports = syn.segment.ports.reversed();
-    answer.segment.flags = Flags::SYN | Flags::ACK;
-    (answer.segment.seq, answer.segment.ack) = (7, syn.segment.seq.wrapping_add(1));
-    tool.inject(&answer);
+    tool.inject(&syn_ack(&syn));
     let reset = tool.next_segment().unwrap().frame.segment;
     assert_eq!((reset.flags, reset.seq), (Flags::RST, syn.segment.seq.wrapping_add(1)));
 }
