@@ -24,7 +24,7 @@ help:
 	@echo 'make captures  score the diagnosis on captures with known ground truth'
 	@echo 'make lint     check formatting, lints, types and prose'
 	@echo 'make soak     run the tests that take hours: many seeds, many packets, fuzzing'
-	@echo 'make miri     run the tests of the adapter for packetdrill in Miri, which checks unsafe code'
+	@echo 'make miri     run tests of unsafe code in Miri: the adapter for packetdrill, tables for Arrow'
 	@echo 'make audit    check the dependencies: licences, sources, known vulnerabilities'
 	@echo 'make sbom     write the bill of materials of a wheel to dist/'
 	@echo 'make docs     build the guide as a site in site/'
@@ -97,7 +97,7 @@ soak: $(VENV)/dev
 miri:
 	@cargo +nightly miri --version >/dev/null 2>&1 || \
 	    { echo 'Install Miri:  rustup +nightly component add miri rust-src' >&2; exit 2; }
-	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --quiet -p rtolab-packetdrill \
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --quiet -p rtolab-packetdrill -p rtolab-table \
 	    --target-dir target/miri
 
 # Needs the network for the databases of advisories. Names tools that are missing.
@@ -123,7 +123,7 @@ docs-rust:
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 	@echo 'The documentation begins at target/doc/rtolab_sim/index.html'
 
-# Needs the Rust target wasm32-unknown-unknown and clang; names what is missing.
+# Needs the Rust target wasm32-unknown-unknown; names what is missing.
 web: $(VENV)/dev
 	@$(BIN)/python tools/web target/web
 	@echo 'The explorer begins at target/web/index.html; target/web/explorer.html is one file.'

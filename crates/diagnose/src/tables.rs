@@ -2,8 +2,7 @@
 //! of the JSON keys; the name of a nested key follows that of its parent. Times are in seconds
 //! since the capture's first packet, sizes in bytes.
 
-use arrow_array::RecordBatch;
-use rtolab_record::{Cell, Table};
+use rtolab_table::{Cell, Table, TableBuilder};
 
 use crate::class::TimeoutClass;
 use crate::evidence::Necessity;
@@ -16,7 +15,7 @@ use crate::stack::Guess;
 use crate::{ConformanceFinding, Document, TimerReport};
 
 /// Makes a table of a diagnosis.
-type MakeTable = fn(&Document) -> RecordBatch;
+type MakeTable = fn(&Document) -> Table;
 
 /// All tables of a diagnosis, by name.
 pub const TABLES: [(&str, MakeTable); 6] = [
@@ -31,7 +30,7 @@ pub const TABLES: [(&str, MakeTable); 6] = [
 /// `connections`: one row per connection. The options are null if the capture lacks the handshake,
 /// the columns of the sender's system if there is no guess, and those of the idle timeout unless
 /// the path forgot the connection.
-fn connections(document: &Document) -> RecordBatch {
+fn connections(document: &Document) -> Table {
     fn agreed<C>(of: impl Fn(&Options) -> C) -> impl Fn(&ConnectionReport) -> Option<C> {
         move |row| row.options.as_ref().map(&of)
     }
@@ -41,7 +40,7 @@ fn connections(document: &Document) -> RecordBatch {
     fn forgotten<C>(of: impl Fn(&IdleTimeout) -> C) -> impl Fn(&ConnectionReport) -> Option<C> {
         move |row| row.idle_timeout.as_ref().map(&of)
     }
-    Table::new(document.connections.iter().map(|row| (row, std::slice::from_ref(row))))
+    TableBuilder::new(document.connections.iter().map(|row| (row, std::slice::from_ref(row))))
         .column("number", |row| row.number)
         .column("client", |row| &*row.client)
         .column("server", |row| &*row.server)
@@ -86,7 +85,7 @@ fn connections(document: &Document) -> RecordBatch {
 }
 
 /// `retransmissions`: one row per retransmission, with the kinds of evidence.
-fn retransmissions(document: &Document) -> RecordBatch {
+fn retransmissions(document: &Document) -> Table {
     let kinds = |evidence: &[EvidenceReport]| list(evidence.iter().map(|piece| piece.kind));
     of_connections(document, |connection| &connection.retransmissions)
         .column("frame", |row: &RetransmissionReport| row.frame)
@@ -106,7 +105,7 @@ fn retransmissions(document: &Document) -> RecordBatch {
 }
 
 /// `timeouts`: one row per timeout; `verdicts` is a JSON object of the detectors' verdicts by name.
-fn timeouts(document: &Document) -> RecordBatch {
+fn timeouts(document: &Document) -> Table {
     of_connections(document, |connection| &connection.timeouts)
         .column("frame", |row: &TimeoutReport| row.frame)
         .column("t", |row| row.t)
@@ -122,7 +121,7 @@ fn timeouts(document: &Document) -> RecordBatch {
 }
 
 /// `episodes`: one row per episode, with its cost.
-fn episodes(document: &Document) -> RecordBatch {
+fn episodes(document: &Document) -> Table {
     fn cost<C: Cell>(of: impl Fn(&Cost) -> C) -> impl Fn(&EpisodeReport) -> C {
         move |row| of(&row.cost)
     }
@@ -144,7 +143,7 @@ fn episodes(document: &Document) -> RecordBatch {
 }
 
 /// `silences`: one row a time of a second and more without a packet.
-fn silences(document: &Document) -> RecordBatch {
+fn silences(document: &Document) -> Table {
     of_connections(document, |connection| &connection.silences)
         .column("for", |row: &Silence| row.end)
         .column("start", |row| row.start)
@@ -155,7 +154,7 @@ fn silences(document: &Document) -> RecordBatch {
 }
 
 /// `findings`: one row per conformance finding.
-fn findings(document: &Document) -> RecordBatch {
+fn findings(document: &Document) -> Table {
     of_connections(document, |connection| &connection.findings)
         .column("from", |row: &ConformanceFinding| row.from)
         .column("kind", |row| row.kind)
@@ -165,7 +164,7 @@ fn findings(document: &Document) -> RecordBatch {
 }
 
 /// `timers`: one row per direction and minimum RTO, if the diagnosis replays timers.
-pub fn timers(document: &Document) -> RecordBatch {
+pub fn timers(document: &Document) -> Table {
     of_connections(document, |connection| &connection.timers)
         .owner("start", |one| one.start)
         .owner("end", |one| one.end)
@@ -196,9 +195,10 @@ pub fn timers(document: &Document) -> RecordBatch {
 fn of_connections<R>(
     document: &Document,
     rows: fn(&ConnectionReport) -> &Vec<R>,
-) -> Table<'_, R, ConnectionReport> {
+) -> TableBuilder<'_, R, ConnectionReport> {
     let connections = document.connections.iter();
-    Table::new(connections.map(|one| (one, &**rows(one)))).owner("connection", |one| one.number)
+    TableBuilder::new(connections.map(|one| (one, &**rows(one))))
+        .owner("connection", |one| one.number)
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "only an optional list is a cell")]

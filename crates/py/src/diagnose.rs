@@ -6,7 +6,6 @@ use std::io::{BufWriter, Cursor, Error as IoError, ErrorKind, Read, Result, stdi
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtolab_capture::unpacked;
@@ -51,8 +50,8 @@ impl Diagnosis {
     /// The tables, by name.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tables = PyDict::new(py);
-        let add = |name: &str, table: &(dyn Fn() -> RecordBatch + Sync)| {
-            let table = guard(|| Ok(Table(py.detach(table))))?;
+        let add = |name: &str, table: &(dyn Fn() -> rtolab_table::Table + Sync)| {
+            let table = guard(|| Ok(Table::from(py.detach(table))))?;
             tables.set_item(name, table)
         };
         match &self.0 {
@@ -74,7 +73,7 @@ impl Diagnosis {
     /// `None` for a log.
     fn timers(&self, py: Python<'_>) -> PyResult<Option<Table>> {
         let Diagnosed::Capture(document) = &self.0 else { return Ok(None) };
-        guard(|| Ok(Some(Table(py.detach(|| timers_table(document))))))
+        guard(|| Ok(Some(py.detach(|| timers_table(document)).into())))
     }
 }
 

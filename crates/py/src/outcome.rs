@@ -1,8 +1,7 @@
 //! The results of `simulate`: the recordings of all runs, converted to tables on demand.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use rtolab_explorer::{pcapng, pcapng_of_headers};
@@ -22,7 +21,7 @@ pub(crate) struct Outcome {
     traced: bool,
     effort: Effort,
     /// The tables in the order of [`TABLES`]. Each is built when it is first requested.
-    tables: [OnceLock<RecordBatch>; TABLES.len()],
+    tables: [OnceLock<Arc<rtolab_table::Table>>; TABLES.len()],
 }
 
 impl Outcome {
@@ -55,7 +54,7 @@ impl Outcome {
         let kinds = TABLES.iter().zip(&self.tables);
         let kind = kinds.into_iter().find(|(kind, _)| kind.name == name);
         let (kind, slot) = kind.ok_or_else(|| Error::new_err(format!("no table `{name}`")))?;
-        let table = || slot.get_or_init(|| (kind.make)(&self.recordings)).clone();
+        let table = || slot.get_or_init(|| Arc::new((kind.make)(&self.recordings))).clone();
         guard(|| Ok(Table(py.detach(table))))
     }
 

@@ -1,37 +1,40 @@
-//! Tables for Python as Arrow columns, which are passed without a copy.
+//! Tables for Python, which other libraries read without a copy.
 
-use arrow_array::ffi::FFI_ArrowSchema;
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{RecordBatch, RecordBatchIterator};
-use pyo3::exceptions::PyValueError;
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use rtolab_table::arrow::{ArrowArrayStream, ArrowSchema};
 
 /// A table in Arrow's format; `polars.DataFrame`, `pandas.DataFrame.from_arrow` and `pyarrow.table`
 /// accept it.
 #[pyclass(frozen, module = "rtolab._rtolab")]
-pub(crate) struct Table(pub RecordBatch);
+pub(crate) struct Table(pub Arc<rtolab_table::Table>);
+
+impl From<rtolab_table::Table> for Table {
+    fn from(table: rtolab_table::Table) -> Self {
+        Self(Arc::new(table))
+    }
+}
 
 #[pymethods]
 impl Table {
     /// The names of the columns.
     #[getter]
     fn columns(&self) -> Vec<&str> {
-        self.0.schema_ref().fields().iter().map(|field| field.name().as_str()).collect()
+        self.0.columns().iter().map(|column| &*column.name).collect()
     }
 
     fn __len__(&self) -> usize {
-        self.0.num_rows()
+        self.0.rows()
     }
 
     fn __repr__(&self) -> String {
-        format!("<Table: {} rows, {}>", self.0.num_rows(), self.columns().join(", "))
+        format!("<Table: {} rows, {}>", self.0.rows(), self.columns().join(", "))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.0.schema_ref().as_ref())
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+        PyCapsule::new_with_value(py, ArrowSchema::of_table(&self.0), c"arrow_schema")
     }
 
     /// The table as a stream of one batch. The interface allows a producer to ignore
@@ -43,8 +46,7 @@ impl Table {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
-        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        let stream = ArrowArrayStream::new(Arc::clone(&self.0));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 }

@@ -1,15 +1,14 @@
 //! The tables of a log's diagnosis in Arrow's format, one function per table. The columns have the
 //! names of the JSON keys. Times are in seconds since the log's first event, sizes in bytes.
 
-use arrow_array::RecordBatch;
 use rtolab_diagnose::EvidenceReport;
-use rtolab_record::Table;
+use rtolab_table::{Table, TableBuilder};
 
 use crate::report::{LogReport, LossReport, ProbeReport, RecoveryReport};
 use crate::run::LogDocument;
 
 /// Makes a table of a diagnosis.
-type MakeTable = fn(&LogDocument) -> RecordBatch;
+type MakeTable = fn(&LogDocument) -> Table;
 
 /// All tables of a log's diagnosis, by name.
 pub const TABLES: [(&str, MakeTable); 4] = [
@@ -20,8 +19,8 @@ pub const TABLES: [(&str, MakeTable); 4] = [
 ];
 
 /// `connections`: one row per connection.
-fn connections(document: &LogDocument) -> RecordBatch {
-    Table::new(document.connections.iter().map(|row| (row, std::slice::from_ref(row))))
+fn connections(document: &LogDocument) -> Table {
+    TableBuilder::new(document.connections.iter().map(|row| (row, std::slice::from_ref(row))))
         .column("number", |row: &LogReport| row.number)
         .column("group", |row| row.group.clone())
         .column("vantage", |row| row.vantage)
@@ -45,7 +44,7 @@ fn connections(document: &LogDocument) -> RecordBatch {
 }
 
 /// `losses`: one row per packet that was declared lost.
-fn losses(document: &LogDocument) -> RecordBatch {
+fn losses(document: &LogDocument) -> Table {
     of_connections(document, |connection| &connection.losses)
         .column("event", |row: &LossReport| row.event)
         .column("t", |row| row.t)
@@ -63,7 +62,7 @@ fn losses(document: &LogDocument) -> RecordBatch {
 }
 
 /// `timeouts`: one row per probe timeout.
-fn timeouts(document: &LogDocument) -> RecordBatch {
+fn timeouts(document: &LogDocument) -> Table {
     of_connections(document, |connection| &connection.timeouts)
         .column("event", |row: &ProbeReport| row.event)
         .column("t", |row| row.t)
@@ -78,7 +77,7 @@ fn timeouts(document: &LogDocument) -> RecordBatch {
 }
 
 /// `episodes`: one row per recovery episode.
-fn episodes(document: &LogDocument) -> RecordBatch {
+fn episodes(document: &LogDocument) -> Table {
     of_connections(document, |connection| &connection.episodes)
         .column("event", |row: &RecoveryReport| row.event)
         .column("start", |row| row.start)
@@ -95,9 +94,10 @@ fn episodes(document: &LogDocument) -> RecordBatch {
 fn of_connections<R>(
     document: &LogDocument,
     rows: fn(&LogReport) -> &Vec<R>,
-) -> Table<'_, R, LogReport> {
+) -> TableBuilder<'_, R, LogReport> {
     let connections = document.connections.iter();
-    Table::new(connections.map(|one| (one, &**rows(one)))).owner("connection", |one| one.number)
+    TableBuilder::new(connections.map(|one| (one, &**rows(one))))
+        .owner("connection", |one| one.number)
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "only an optional list is a cell")]

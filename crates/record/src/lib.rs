@@ -1,15 +1,14 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-mod column;
 mod disturbances;
 mod kinds;
 mod outages;
 mod rows;
+mod runs;
 mod scores;
 pub mod tables;
 
-pub use column::{Cell, Table};
 pub use disturbances::{DisturbanceRow, OutageRow};
 pub use kinds::{Place, TimeoutKind, Truth};
 pub use outages::count_timeouts;

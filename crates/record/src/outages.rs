@@ -1,10 +1,10 @@
 //! How connections resume after outages.
 
-use arrow_array::RecordBatch;
+use rtolab_table::Table;
 use rtolab_time::{Duration, Instant};
 
-use crate::column::Table;
 use crate::disturbances::{OutageRow, direction_name};
+use crate::runs::of_recordings;
 use crate::{Place, Recording, TimeoutKind};
 
 /// Counts the timeouts within each outage.
@@ -22,8 +22,8 @@ pub fn count_timeouts(recording: &mut Recording) {
 }
 
 /// `outages`: one row per connection and outage of a link on its way.
-pub fn outages(recordings: &[Recording]) -> RecordBatch {
-    Table::of(recordings, |recording| &recording.outages)
+pub fn outages(recordings: &[Recording]) -> Table {
+    of_recordings(recordings, |recording| &recording.outages)
         .column("flow", |row| &*row.flow)
         .column("link", |row| &*row.link)
         .column("direction", |row| row.direction.map(direction_name))

@@ -1,16 +1,18 @@
-//! The tables of runs as Arrow record batches, one function per table. Times are in seconds since
+//! The tables of runs , one function per table. Times are in seconds since
 //! the start of the run, sizes are in bytes, and sequence numbers are relative to the SYN.
 
 use std::borrow::Cow;
 
-use arrow_array::RecordBatch;
 use rtolab_link::Stats;
+use rtolab_table::{Table, TableBuilder};
 use rtolab_tcp::{Flags, MAX_SACK_BLOCKS, Segment};
 use rtolab_time::{Duration, Instant};
 
-use crate::column::{Table, of_runs};
 use crate::outages::outages;
-use crate::{ConnectionRow, DisturbanceRow, DupackCause, LinkRow, Recording, SegmentRow, Truth};
+use crate::runs::{of_recordings, of_runs};
+use crate::{
+    ConnectionRow, DisturbanceRow, DupackCause, LinkRow, Recording, Run, SegmentRow, Truth,
+};
 
 /// A table of the runs.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +22,7 @@ pub struct TableKind {
     /// The meaning of a row, and the condition under which the table is empty.
     pub about: &'static str,
     /// Builds the table.
-    pub make: fn(&[Recording]) -> RecordBatch,
+    pub make: fn(&[Recording]) -> Table,
 }
 
 /// All tables.
@@ -85,8 +87,8 @@ pub const TABLES: &[TableKind] = &[
 /// `connections`: one row per connection. `needed` and `lost` are derived from the columns next to
 /// them. `goodput_bps` is null if the connection did not end; `delay_mean_s` and `delay_max_s` are
 /// null if no data packet arrived.
-pub fn connections(recordings: &[Recording]) -> RecordBatch {
-    let table = Table::of(recordings, |recording| &recording.connections)
+pub fn connections(recordings: &[Recording]) -> Table {
+    let table = of_recordings(recordings, |recording| &recording.connections)
         .column("flow", |row| &*row.flow)
         .column("flow_sender", |row| &*row.flow_sender)
         .column("set", |row| row.set.as_deref())
@@ -104,7 +106,7 @@ pub fn connections(recordings: &[Recording]) -> RecordBatch {
     measured(losses(table))
 }
 
-fn losses(table: Table<'_, ConnectionRow>) -> Table<'_, ConnectionRow> {
+fn losses(table: TableBuilder<'_, ConnectionRow, Run>) -> TableBuilder<'_, ConnectionRow, Run> {
     table
         .column("lost", |row| row.lost.total())
         .column("lost_queue", |row| row.lost.queue)
@@ -130,7 +132,7 @@ fn losses(table: Table<'_, ConnectionRow>) -> Table<'_, ConnectionRow> {
         .column("goodput_bps", ConnectionRow::goodput_bps)
 }
 
-fn measured(table: Table<'_, ConnectionRow>) -> RecordBatch {
+fn measured(table: TableBuilder<'_, ConnectionRow, Run>) -> Table {
     table
         .column("delay_packets", |row| row.delay.packets)
         .column("delay_mean_s", |row| row.delay.mean_s())
@@ -148,8 +150,8 @@ fn measured(table: Table<'_, ConnectionRow>) -> RecordBatch {
 }
 
 /// `timeouts`: one row per timeout, fast retransmit or tail loss probe that retransmits.
-pub fn timeouts(recordings: &[Recording]) -> RecordBatch {
-    Table::of(recordings, |recording| &recording.timeouts)
+pub fn timeouts(recordings: &[Recording]) -> Table {
+    of_recordings(recordings, |recording| &recording.timeouts)
         .column("flow", |row| &*row.flow)
         .column("at_s", |row| row.at.secs_f64())
         .column("end", |row| row.end.name())
@@ -169,8 +171,8 @@ pub fn timeouts(recordings: &[Recording]) -> RecordBatch {
 }
 
 /// `verdicts`: one row per timeout or fast retransmit and detector.
-pub fn verdicts(recordings: &[Recording]) -> RecordBatch {
-    Table::of(recordings, |recording| &recording.verdicts)
+pub fn verdicts(recordings: &[Recording]) -> Table {
+    of_recordings(recordings, |recording| &recording.verdicts)
         .column("flow", |row| &*row.flow)
         .column("at_s", |row| row.at.secs_f64())
         .column("end", |row| row.end.name())
@@ -186,8 +188,8 @@ pub fn verdicts(recordings: &[Recording]) -> RecordBatch {
 }
 
 /// `duplicates`: one row per duplicate ACK that reached a sender.
-pub fn duplicates(recordings: &[Recording]) -> RecordBatch {
-    Table::of(recordings, |recording| &recording.duplicates)
+pub fn duplicates(recordings: &[Recording]) -> Table {
+    of_recordings(recordings, |recording| &recording.duplicates)
         .column("flow", |row| &*row.flow)
         .column("at_s", |row| row.at.secs_f64())
         .column("ack", |row| row.ack)
@@ -196,8 +198,8 @@ pub fn duplicates(recordings: &[Recording]) -> RecordBatch {
 }
 
 /// `what_if`: one row per timeout and alternative sender.
-pub fn what_if(recordings: &[Recording]) -> RecordBatch {
-    Table::of(recordings, |recording| &recording.what_ifs)
+pub fn what_if(recordings: &[Recording]) -> Table {
+    of_recordings(recordings, |recording| &recording.what_ifs)
         .column("flow", |row| &*row.flow)
         .column("at_s", |row| row.at.secs_f64())
         .column("seq", |row| row.seq)
@@ -213,9 +215,9 @@ pub fn what_if(recordings: &[Recording]) -> RecordBatch {
 }
 
 /// `segments`: one row per packet event of traced runs.
-pub fn segments(recordings: &[Recording]) -> RecordBatch {
+pub fn segments(recordings: &[Recording]) -> Table {
     let rows = recordings.iter().map(|recording| (recording, &*recording.segments));
-    let table = of_runs(Table::new(rows), |recording: &Recording| &recording.run)
+    let table = of_runs(TableBuilder::new(rows), |recording: &Recording| &recording.run)
         .with_owner("flow", Recording::flow_name)
         .column("at_s", |row| row.at.secs_f64())
         .column("place", |row| row.place.name())
@@ -249,8 +251,8 @@ fn letters(flags: Flags) -> Cow<'static, str> {
 }
 
 /// `windows`: one row per change of a sender's windows.
-pub fn windows(recordings: &[Recording]) -> RecordBatch {
-    Table::of(recordings, |recording| &recording.windows)
+pub fn windows(recordings: &[Recording]) -> Table {
+    of_recordings(recordings, |recording| &recording.windows)
         .column("flow", |row| &*row.flow)
         .column("at_s", |row| row.at.secs_f64())
         .column("cwnd", |row| row.cwnd)
@@ -263,8 +265,8 @@ pub fn windows(recordings: &[Recording]) -> RecordBatch {
 }
 
 /// `links`: one row per link direction. `mean_delay_s` is null if no frame was delivered.
-pub fn links(recordings: &[Recording]) -> RecordBatch {
-    Table::of(recordings, |recording| &recording.links)
+pub fn links(recordings: &[Recording]) -> Table {
+    of_recordings(recordings, |recording| &recording.links)
         .column("link", |row| &*row.link)
         .column("direction", LinkRow::direction_name)
         .column("offered", |row| row.stats.offered)
@@ -293,8 +295,8 @@ pub fn links(recordings: &[Recording]) -> RecordBatch {
 }
 
 /// `tasks`: one row per page, or request with its response.
-pub fn tasks(recordings: &[Recording]) -> RecordBatch {
-    Table::of(recordings, |recording| &recording.tasks)
+pub fn tasks(recordings: &[Recording]) -> Table {
+    of_recordings(recordings, |recording| &recording.tasks)
         .column("flow", |row| &*row.flow)
         .column("number", |row| row.number)
         .column("due_s", |row| row.due.secs_f64())
@@ -305,8 +307,8 @@ pub fn tasks(recordings: &[Recording]) -> RecordBatch {
 }
 
 /// `disturbances`: one row per stall, outage or spike of traced runs.
-pub fn disturbances(recordings: &[Recording]) -> RecordBatch {
-    Table::of(recordings, |recording| &recording.disturbances)
+pub fn disturbances(recordings: &[Recording]) -> Table {
+    of_recordings(recordings, |recording| &recording.disturbances)
         .column("link", |row| &*row.link)
         .column("direction", DisturbanceRow::direction_name)
         .column("kind", DisturbanceRow::kind_name)
@@ -324,9 +326,9 @@ fn ack(segment: &Segment) -> Option<i64> {
 }
 
 fn sack_block(
-    table: Table<'_, SegmentRow, Recording>,
+    table: TableBuilder<'_, SegmentRow, Recording>,
     block: usize,
-) -> Table<'_, SegmentRow, Recording> {
+) -> TableBuilder<'_, SegmentRow, Recording> {
     let number = block + 1;
     table
         .column(&format!("sack_{number}_start"), move |row| {

@@ -1,18 +1,18 @@
 //! The columns of the tables, with their types.
 
-use arrow_array::RecordBatch;
 use rtolab_record::tables;
+use rtolab_table::{Column, Table};
 
 /// One line per column: its name, its type, and `?` if it can be null.
-fn columns(table: &RecordBatch) -> Vec<String> {
-    let column = |field: &arrow_schema::FieldRef| {
-        let nullable = if field.is_nullable() { "?" } else { "" };
-        format!("{} {}{nullable}", field.name(), field.data_type())
+fn columns(table: &Table) -> Vec<String> {
+    let column = |column: &Column| {
+        let nullable = if column.nullable { "?" } else { "" };
+        format!("{} {}{nullable}", column.name, column.cells.values())
     };
-    table.schema().fields().iter().map(column).collect()
+    table.columns().iter().map(column).collect()
 }
 
-fn assert_columns(table: &RecordBatch, expected: &str) {
+fn assert_columns(table: &Table, expected: &str) {
     let expected: Vec<&str> = ["run UInt32", "seed UInt64", "sender Utf8View"]
         .into_iter()
         .chain(expected.lines().map(str::trim).filter(|line| !line.is_empty()))
