@@ -59,7 +59,7 @@ pub(crate) fn check(keys: &[ScenarioError], flows: &[Flow], senders: &[String]) 
         for name in names.iter().filter(|name| seen.insert((*name).clone())) {
             let first = name.split_once('+').map_or(name.as_str(), |(first, _)| first);
             let Some(profile) = Profile::find(first) else { return Ok(()) };
-            let mut after = flow.tcp.clone();
+            let mut after = Config::clone(&flow.tcp);
             profile.apply_with(&flow.kernel, &mut after);
             profiles.push((name.clone(), profile, flow.tcp.clone(), after));
         }

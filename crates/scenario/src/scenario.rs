@@ -47,7 +47,7 @@ pub struct Link {
     pub channel: ChannelConfig,
 }
 
-/// A connection.
+/// A connection. The flows of one `[[flow]]` share what is large and the same for all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// Its unique name.
@@ -67,7 +67,7 @@ pub struct Flow {
     /// A random delay of the start is uniform between zero and this.
     pub start_jitter: Duration,
     /// An access link between its sender and its first node; forward leads away from the sender.
-    pub access: Option<ChannelConfig>,
+    pub access: Option<Arc<ChannelConfig>>,
     /// The default sender specification, such as `sack+frto`.
     pub sender: String,
     /// Does `sender` hold even if another one is requested?
@@ -75,9 +75,9 @@ pub struct Flow {
     /// The kernel settings of the sending host, for Linux senders.
     pub kernel: Sysctl,
     /// The configuration of the sending host, before the sender specification is applied.
-    pub tcp: tcp::Config,
+    pub tcp: Arc<tcp::Config>,
     /// The configuration of the receiving host.
-    pub receiver: tcp::Config,
+    pub receiver: Arc<tcp::Config>,
     /// The system of the receiving host, if `receiver.profile` names one.
     pub receiver_profile: Option<&'static str>,
 }
@@ -227,12 +227,12 @@ impl Flow {
 
     /// The configuration of the receiving host, whose peer has the configuration `sender`. If both
     /// are the same system, this host's SYN-ACK and FIN are those of that system, too.
-    pub fn receiver_with(&self, spec: Option<&str>, sender: &tcp::Config) -> tcp::Config {
+    pub fn receiver_with(&self, spec: Option<&str>, sender: &tcp::Config) -> Arc<tcp::Config> {
         if self.receiver_profile != Some(self.sender_name(spec)) {
             return self.receiver.clone();
         }
-        let own = self.receiver.clone();
-        tcp::Config {
+        let own = tcp::Config::clone(&self.receiver);
+        Arc::new(tcp::Config {
             receiver: own.receiver,
             timestamp: own.timestamp,
             timestamps: own.timestamps,
@@ -244,6 +244,6 @@ impl Flow {
             push: own.push,
             responder: None,
             ..sender.clone()
-        }
+        })
     }
 }

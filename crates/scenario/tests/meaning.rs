@@ -45,14 +45,14 @@ fn keys_that_are_not_written_have_the_engines_defaults() {
     assert_eq!(scenario.links[0].channel.forward, DirectionConfig::default());
     assert_eq!(scenario.links[0].channel.backward, DirectionConfig::default());
     let flow = &scenario.flows[0];
-    assert_eq!(flow.tcp, Config::default());
+    assert_eq!(*flow.tcp, Config::default());
     assert_eq!(
         (&flow.workload, flow.sender.as_str(), flow.own_sender),
         (&Workload::Bulk { bytes: None }, "sack", false)
     );
     let receiver =
         Config { timestamps: true, ecn: true, window_scale: Some(0), ..Config::default() };
-    assert_eq!(flow.receiver, receiver);
+    assert_eq!(*flow.receiver, receiver);
 }
 
 #[test]

@@ -121,7 +121,8 @@ impl Lab {
         custom_policies: &CustomPolicies,
         (detectors, what_if): (&[String], &[String]),
     ) -> Result<Self, SimError> {
-        let base = scenario.flows.first().map_or_else(Config::default, |flow| flow.tcp.clone());
+        let base =
+            scenario.flows.first().map_or_else(Config::default, |flow| Config::clone(&flow.tcp));
         for name in sender.into_iter().chain(what_if.iter().map(String::as_str)) {
             specification::sender_with(name, &base, &Sysctl::default(), custom_policies)?;
         }

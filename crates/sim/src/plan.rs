@@ -106,7 +106,7 @@ impl<'a> Planner<'a> {
             [flow.from].into_iter().chain(gateways.iter().copied()).chain([flow.to]).collect();
         let sender = flow.sender_with(self.sender, self.custom_policies)?;
         let receiver = flow.receiver_with(self.sender, &sender);
-        let own = [Arc::new(sender), Arc::new(receiver)];
+        let own = [Arc::new(sender), receiver];
         let application = match flow.workload {
             Workload::Bulk { .. } => None,
             _ => Some(self.plans.applications as u32),
@@ -130,14 +130,6 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The configuration of the previous access link if it is equal.
-    fn shared_access(&self, own: &ChannelConfig) -> Arc<ChannelConfig> {
-        match self.plans.channels.last() {
-            Some((_, last)) if **last == *own => last.clone(),
-            _ => Arc::new(own.clone()),
-        }
-    }
-
     /// The name of the previous flow's sender if it is equal.
     fn shared_name(&self, own: &str) -> Arc<str> {
         match self.plans.legs.last() {
@@ -155,8 +147,7 @@ impl<'a> Planner<'a> {
         let &SplitFlow { flow, ref configs, legs, application } = split;
         let access = flow.access.as_ref().filter(|_| number == 0).map(|access| {
             let name = format!("{} access", flow.name);
-            let config = self.shared_access(access);
-            self.plans.channels.push((name.into(), config));
+            self.plans.channels.push((name.into(), access.clone()));
             Hop { link: self.plans.channels.len() - 1, direction: Direction::Forward }
         });
         let index = self.plans.legs.len() as u32;

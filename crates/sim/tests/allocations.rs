@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -63,7 +65,7 @@ fn no_packet_allocates_in_the_steady_state() {
         let far = format!("far mid right; rate = \"10 Mbit/s\"; {lines}");
         let mut scenario = scenario("60 s", &[&near, &far]);
         scenario.links[1].channel.forward.lifetime = lifetime;
-        scenario.flows[0].receiver.receiver.buffer = 100_000;
+        Arc::make_mut(&mut scenario.flows[0].receiver).receiver.buffer = 100_000;
         let lab = Lab::new(&scenario, None).unwrap();
         let (allocations, packets) = count(&lab, 5, 50);
         assert!(packets > 40_000, "{what}: {packets}");

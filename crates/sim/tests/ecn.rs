@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{run, scenario};
 use rtolab_record::{PacketEvent, Place, Recording};
 use rtolab_scenario::Scenario;
@@ -41,7 +43,7 @@ fn the_ecn_scenario_marks_instead_of_dropping() {
 fn codel_marks_and_each_mark_is_echoed_and_answered() {
     let link = "link left right; rate = \"4 Mbit/s\"; delay = \"20 ms\"; codel = { ecn = true }";
     let mut scenario = scenario("20 s", &[link]);
-    scenario.flows[0].tcp.ecn = true;
+    Arc::make_mut(&mut scenario.flows[0].tcp).ecn = true;
     let recording = run(&scenario, 1, Observe { trace: true, windows: false });
     let rows = |place, event| {
         let rows = recording.segments.iter();

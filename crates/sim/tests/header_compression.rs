@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{connection, scenario, traced, with};
 use rtolab_link::HeaderCompression;
 use rtolab_record::ConnectionRow;
@@ -15,7 +17,7 @@ fn transfer(kind: HeaderCompression, data: &[u32], acks: &[u32]) -> ConnectionRo
     let mut scenario: Scenario = with(scenario("300 s", &[link]), bytes);
     if !acks.is_empty() {
         // The window is ten segments, so that the sender soon waits for an ACK.
-        scenario.flows[0].receiver.receiver.buffer = 10_000;
+        Arc::make_mut(&mut scenario.flows[0].receiver).receiver.buffer = 10_000;
     }
     let channel = &mut scenario.links[0].channel;
     for one in [&mut channel.forward, &mut channel.backward] {

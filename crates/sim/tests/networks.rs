@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{at, connection, journeys, millis, node, rate, scenario, traced, untraced, with};
 use rtolab_link::{ChannelConfig, Direction, DirectionConfig, Interval, Limit, Probability};
 use rtolab_record::{Fate, Recording, TimeoutKind, Truth};
@@ -68,8 +70,9 @@ fn data_and_acks_may_take_different_paths() {
     scenario.routes = vec![route(&scenario, ["left", "right"], 0, &[(0, FORWARD), (1, FORWARD)])];
     // The access link is the first and the last hop of all routes.
     let slow = DirectionConfig { delay: millis(5), ..DirectionConfig::default() };
-    scenario.flows[0].access =
-        Some(ChannelConfig { forward: slow.clone(), backward: slow, ..ChannelConfig::default() });
+    let access =
+        ChannelConfig { forward: slow.clone(), backward: slow, ..ChannelConfig::default() };
+    scenario.flows[0].access = Some(Arc::new(access));
     let recording = traced(&scenario);
     let row = connection(&recording, "flow");
     assert!(row.end.is_some() && row.bytes == 100_000);
@@ -106,7 +109,7 @@ fn a_gateway_whose_window_updates_are_lost_is_probed() {
     ];
     let mut scenario = with(scenario("600 s", &links), Workload::Bulk { bytes: Some(300_000) });
     scenario.flows[0].split = vec![node(&scenario, "gateway")];
-    scenario.flows[0].receiver.receiver.buffer = 5000;
+    Arc::make_mut(&mut scenario.flows[0].receiver).receiver.buffer = 5000;
     scenario.links[0].channel.backward.loss = Probability::new(0.1).unwrap();
     let lab = Lab::new(&scenario, None).unwrap();
     for seed in 0..20 {
@@ -124,7 +127,7 @@ fn a_gateway_does_not_accept_more_than_its_buffer() {
     ];
     let mut scenario = with(scenario("120 s", &links), Workload::Bulk { bytes: Some(300_000) });
     scenario.flows[0].split = vec![node(&scenario, "gateway")];
-    scenario.flows[0].receiver.receiver.buffer = 20_000;
+    Arc::make_mut(&mut scenario.flows[0].receiver).receiver.buffer = 20_000;
     let lab = Lab::new(&scenario, None).unwrap();
     for seconds in 2..=24 {
         let mut sim = lab.start(1, Observe::default());
@@ -308,7 +311,7 @@ fn a_sender_retransmits_when_it_learns_that_a_handover_is_over() {
         let mut scenario = wireless(kind);
         scenario.flows[0].sender = "newreno".into();
         // NewReno repairs one loss per round trip, so few segments may be in flight.
-        scenario.flows[0].receiver.receiver.buffer = 4_000;
+        Arc::make_mut(&mut scenario.flows[0].receiver).receiver.buffer = 4_000;
         let radio = &mut scenario.links[1].channel;
         (radio.forward.drops, radio.outages.scripted) = (vec![], vec![handover]);
         connection(&traced(&scenario), "flow").clone()
@@ -326,7 +329,7 @@ fn a_window_closed_before_an_outage_prevents_losses() {
         let radio = &mut scenario.links[1].channel;
         (radio.forward.drops, radio.forward.queue) = (vec![], Limit::Packets(30));
         radio.outages.scripted = vec![outage];
-        scenario.flows[0].receiver.receiver.buffer = 20_000;
+        Arc::make_mut(&mut scenario.flows[0].receiver).receiver.buffer = 20_000;
         scenario.flows[0].workload = Workload::Bulk { bytes: Some(600_000) };
         traced(&scenario)
     });

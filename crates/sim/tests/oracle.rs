@@ -28,6 +28,8 @@
 
 mod sender_events;
 
+use std::sync::Arc;
+
 use std::fs;
 
 use rtolab_scenario::Scenario;
@@ -74,7 +76,7 @@ impl Set {
     /// another initial window.
     fn scenario(self, syn: u32) -> Scenario {
         let mut scenario = hiccup(&self.keys(syn));
-        let tcp = &mut scenario.flows[0].tcp;
+        let tcp = Arc::make_mut(&mut scenario.flows[0].tcp);
         match self {
             Self::A | Self::C => {
                 *tcp = specification::sender("ns2-2006", tcp).unwrap();

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use std::path::Path;
 
 use common::{at, scenario};
@@ -86,7 +88,7 @@ fn access_links_of_one_delay_and_of_many() {
             for direction in [&mut access.forward, &mut access.backward] {
                 (direction.queue, direction.delay) = (Limit::Unlimited, delay);
             }
-            flow.access = Some(access);
+            flow.access = Some(Arc::new(access));
         }
         assert_same_results("access", &scenario);
     }

@@ -4,6 +4,8 @@
 #[allow(dead_code, reason = "this test uses its part")]
 mod sender_events;
 
+use std::sync::Arc;
+
 use std::env;
 use std::process::Command;
 
@@ -129,7 +131,7 @@ fn engine_events(drops: &[u32], without: Without) -> SenderEvents {
     let set: Vec<_> = set.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     let scenario = Scenario::parse(NETWORK, "network.toml", &set);
     let mut scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
-    let tcp = &mut scenario.flows[0].tcp;
+    let tcp = Arc::make_mut(&mut scenario.flows[0].tcp);
     *tcp = specification::sender("ns2-2006", tcp).unwrap();
     match without {
         Without::Nothing => {}

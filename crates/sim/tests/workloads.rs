@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{at, connection, millis, rate, scenario, traced, untraced, with};
 use rtolab_link::Distribution;
 use rtolab_record::PacketEvent;
@@ -19,7 +21,7 @@ fn the_time_of_a_page_on_an_idle_link_follows_its_formula() {
     let pages = Workload::Pages { bytes: 50_000, every: millis(3000), count: Some(4) };
     let mut scenario = with(scenario("20 s", &[LINK]), pages);
     // The initial window holds a whole page, so that later pages never wait for the window.
-    scenario.flows[0].tcp.window.initial = InitialWindow::Segments(60);
+    Arc::make_mut(&mut scenario.flows[0].tcp).window.initial = InitialWindow::Segments(60);
     let recording = untraced(&scenario);
     let row = connection(&recording, "flow");
     assert_eq!((row.bytes, row.segments, row.acked_segments), (200_000, 200, 200));

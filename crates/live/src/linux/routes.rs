@@ -68,7 +68,9 @@ impl Routes {
             let (there, back) = (there.collect(), back.collect());
             routes.of_flows.insert((number, Place::Sender.index()), there);
             routes.of_flows.insert((number, Place::Receiver.index()), back);
-            routes.links.push((format!("{} access", flow.name).into(), access.clone()));
+            routes
+                .links
+                .push((format!("{} access", flow.name).into(), ChannelConfig::clone(access)));
         }
         Ok(routes)
     }

@@ -1,6 +1,7 @@
 //! Flows: their ends, workloads and hosts.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use rtolab_link::{ChannelConfig, Direction, Limit};
 use rtolab_tcp::Config;
@@ -35,7 +36,9 @@ impl Base<'_> {
             if flows.len() + flow.count as usize > limits::FLOWS {
                 return Err(at.key("count").found(&format!("{} flows at most", limits::FLOWS)));
             }
-            for copy in self.copies(flow, &at)? {
+            let first = self.first(flow, &at)?;
+            flows.reserve_exact(flow.count as usize);
+            for copy in copies(first, flow) {
                 if !names.insert(copy.name.clone()) {
                     let problem = format!("found a second flow {:?}", copy.name);
                     return Err(at.key("name").error(format!("{problem}; expected another name")));
@@ -44,20 +47,6 @@ impl Base<'_> {
             }
         }
         Ok(flows)
-    }
-
-    /// The flows of one `[[flow]]`.
-    fn copies(&self, flow: &raw::Flow, at: &Key<'_>) -> Result<Vec<Flow>> {
-        let first = self.first(flow, at)?;
-        let copy = |nth: u32| Flow {
-            name: format!("{}-{nth}", first.name),
-            start: first.start + flow.stagger * u64::from(nth - 1),
-            ..first.clone()
-        };
-        Ok(match flow.count {
-            1 => vec![first],
-            count => (1..=count).map(copy).collect(),
-        })
     }
 
     fn first(&self, flow: &raw::Flow, at: &Key<'_>) -> Result<Flow> {
@@ -80,12 +69,12 @@ impl Base<'_> {
             split: self.split(flow, (from, to), &at.key("split"))?,
             start: Instant::START + flow.start,
             start_jitter: flow.start_jitter,
-            access: access.transpose()?,
+            access: access.transpose()?.map(Arc::new),
             sender: flow.sender.as_deref().or(self.sender).unwrap_or("sack").to_string(),
             own_sender: flow.sender.is_some(),
             kernel: Sysctl::default(),
-            tcp,
-            receiver,
+            tcp: Arc::new(tcp),
+            receiver: Arc::new(receiver),
             receiver_profile: None,
         };
         self.check_datagrams(&first, flow, at)?;
@@ -166,6 +155,19 @@ impl Base<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// The flows of one `[[flow]]`, of which `first` is the first.
+fn copies(first: Flow, flow: &raw::Flow) -> impl Iterator<Item = Flow> {
+    let &raw::Flow { count, stagger, .. } = flow;
+    (1..=count).map(move |nth| Flow {
+        name: match count {
+            1 => first.name.clone(),
+            _ => format!("{}-{nth}", first.name),
+        },
+        start: first.start + stagger * u64::from(nth - 1),
+        ..first.clone()
+    })
 }
 
 /// The largest packet that can pass one direction of a link, in bytes.

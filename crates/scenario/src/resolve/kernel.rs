@@ -1,5 +1,9 @@
 //! The kernel settings of all hosts.
 
+use std::sync::Arc;
+
+use rtolab_tcp::Config;
+
 use super::key::Key;
 use super::run::HEADERS;
 use super::topology::Topology;
@@ -46,13 +50,27 @@ pub(super) fn kernels(
 /// Applies the kernel settings to simulated Linux hosts. Keys of `[receiver]` take precedence.
 pub(super) fn set_flows(flows: &mut [Flow], receiver: &Receiver, kernels: &[Kernel]) {
     let receives = receiver.profile.is_some_and(|profile| profile.kernel.is_some());
+    // Before and after, at a node: the flows of one `[[flow]]` go on sharing theirs.
+    let mut last: Option<(usize, Arc<Config>, Arc<Config>)> = None;
     for flow in flows {
         flow.kernel = kernels[flow.from].sysctl();
         flow.receiver_profile = receiver.profile.map(|profile| profile.name);
         if receives {
-            let config = &mut flow.receiver;
-            kernels[flow.to].sysctl().apply_to_receiver(config);
-            receiver.accept(config);
+            let after = match &last {
+                Some((to, before, after))
+                    if *to == flow.to && Arc::ptr_eq(before, &flow.receiver) =>
+                {
+                    after.clone()
+                }
+                _ => {
+                    let mut config = Config::clone(&flow.receiver);
+                    kernels[flow.to].sysctl().apply_to_receiver(&mut config);
+                    receiver.accept(&mut config);
+                    Arc::new(config)
+                }
+            };
+            let before = std::mem::replace(&mut flow.receiver, after.clone());
+            last = Some((flow.to, before, after));
         }
     }
 }

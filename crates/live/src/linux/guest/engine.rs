@@ -38,7 +38,7 @@ pub(super) struct EngineEnd {
 impl EngineEnd {
     /// The end at `host` with this initial sequence number, for a path between these addresses.
     pub(super) fn new(
-        (config, isn): (Config, u32),
+        (config, isn): (Arc<Config>, u32),
         host: usize,
         (from, to): ((Ipv4Addr, u16), (Ipv4Addr, u16)),
     ) -> Self {
@@ -47,7 +47,7 @@ impl EngineEnd {
             ports: Ports { from: from.1, to: to.1 },
         };
         Self {
-            config: Arc::new(config),
+            config,
             isn,
             host,
             path,

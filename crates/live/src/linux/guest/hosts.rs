@@ -1,5 +1,7 @@
 //! The hosts of a run: guest kernels, and hosts whose TCP is the engine.
 
+use std::sync::Arc;
+
 use rtolab_link::Stream;
 use rtolab_record::Place;
 use rtolab_scenario::Scenario;
@@ -59,6 +61,7 @@ pub(super) fn engine_ends(
         let config = match place {
             Place::Sender => flow
                 .sender_config(Some(sender))
+                .map(Arc::new)
                 .map_err(|error| unsupported(error.to_string(), "a sender of the engine"))?,
             Place::Receiver => flow.receiver.clone(),
         };
