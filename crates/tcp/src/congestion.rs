@@ -102,8 +102,8 @@ macro_rules! controls {
             fn ignores_rtt(&self, at: Instant) -> bool {
                 match self { $($(Self::$state(it) => it.ignores_rtt(at),)+)+ }
             }
-            fn after_idle(&mut self, idle: Duration) {
-                match self { $($(Self::$state(it) => it.after_idle(idle),)+)+ }
+            fn after_idle(&mut self, since: Instant, until: Instant) {
+                match self { $($(Self::$state(it) => it.after_idle(since, until),)+)+ }
             }
             fn save(&mut self) {
                 match self { $($(Self::$state(it) => it.save(),)+)+ }
@@ -187,7 +187,7 @@ impl Controller {
     /// leaves nothing outstanding.
     pub fn on_ack(&mut self, window: &mut Window, acked: &Acked, idle_since: Option<Instant>) {
         if let Some(since) = core::mem::replace(&mut self.idle_since, idle_since) {
-            self.state.after_idle(acked.oldest_sent.unwrap_or(since) - since);
+            self.state.after_idle(since, acked.oldest_sent.unwrap_or(since));
         }
         let mut acked = *acked;
         if window.cwnd() < window.ssthresh() {

@@ -30,9 +30,10 @@ pub(crate) trait CongestionControl {
         false
     }
 
-    /// Data is acknowledged after nothing was outstanding for `idle`.
-    fn after_idle(&mut self, idle: Duration) {
-        let _ = idle;
+    /// Data sent at `until` is acknowledged; the data before it was sent at `since`, and was
+    /// acknowledged before `until`.
+    fn after_idle(&mut self, since: Instant, until: Instant) {
+        let _ = (since, until);
     }
 
     /// Saves the state before a reduction that may prove spurious.

@@ -6,7 +6,7 @@
 
 mod linux;
 
-use rtolab_time::{Duration, Instant};
+use rtolab_time::Instant;
 
 use super::{Acked, CongestionControl, Window};
 use crate::config::{CubicConfig, CubicUndo};
@@ -141,10 +141,10 @@ impl CongestionControl for Cubic {
     }
 
     /// Section 4.2: `t` "MUST NOT include periods during which cwnd has not been updated due to
-    /// application-limited behavior".
-    fn after_idle(&mut self, idle: Duration) {
+    /// application-limited behavior". The stage may have begun in such a period.
+    fn after_idle(&mut self, since: Instant, until: Instant) {
         if let Some(epoch) = &mut self.curve.epoch {
-            epoch.t_epoch += idle;
+            epoch.t_epoch = (epoch.t_epoch + (until - since)).min(until);
         }
     }
 

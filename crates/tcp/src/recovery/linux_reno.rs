@@ -30,6 +30,15 @@ pub(crate) struct LinuxReno {
     undone: bool,
     /// Did the current acknowledgment undo it?
     undone_now: bool,
+    /// Did it do so in fast recovery, whose end it does not reach?
+    undone_partially: bool,
+    /// May F-RTO still end a recovery that an undo by timestamps did not end (`frto`)?
+    frto: bool,
+    /// Does the current acknowledgment cover data below `high_seq` that was never retransmitted
+    /// (`FLAG_ORIG_SACK_ACKED`)?
+    covers_original: bool,
+    /// Does it cover retransmitted data (`FLAG_RETRANS_DATA_ACKED`)?
+    covers_retransmitted: bool,
     /// The segments that the current acknowledgment covers.
     acked: u32,
     /// The segments that it delivers (`delivered`).
@@ -47,10 +56,21 @@ pub(crate) struct LinuxReno {
 impl LossRecovery for LinuxReno {
     fn begin_ack(&mut self) {
         (self.acked, self.delivered, self.undone_now) = (0, 0, false);
+        (self.covers_original, self.covers_retransmitted) = (false, false);
+        self.undone_partially = false;
     }
 
-    fn on_delivered(&mut self, _: &Sent, _: &AckFacts, _: (&Recovery, &RecoveryConfig)) {
+    fn on_delivered(
+        &mut self,
+        sent: &Sent,
+        _: &AckFacts,
+        (recovery, _): (&Recovery, &RecoveryConfig),
+    ) {
         self.acked += 1;
+        match sent.was_retransmitted() {
+            true => self.covers_retransmitted = true,
+            false => self.covers_original |= sent.end() <= recovery.recover,
+        }
     }
 
     fn end_ack(&mut self, _: &AckFacts, _: &RecoveryConfig, smss: u64) -> bool {
@@ -72,7 +92,15 @@ impl LossRecovery for LinuxReno {
         if self.acked > 0 {
             self.remove_sacks(cx.flight);
         }
+        if self.undone_partially {
+            self.note_reordering(cx);
+        }
         if self.in_loss || recovery.is_in_fast_recovery() {
+            if self.ends_loss_by_frto() && ack.ack != recovery.recover {
+                self.in_loss = false;
+                recovery.leave();
+                return RecoveryAction::None;
+            }
             if ack.ack < recovery.recover {
                 return self.stay(recovery, ack, cx);
             }
@@ -97,8 +125,9 @@ impl LossRecovery for LinuxReno {
     }
 
     /// Marks all segments lost (`tcp_timeout_mark_lost`).
-    fn on_timeout(&mut self, _: &Recovery, cx: &mut Context<'_>) -> AfterTimeout {
+    fn on_timeout(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> AfterTimeout {
         self.sacked_out = 0;
+        self.frto = cx.config.frto.is_some() && (self.in_loss || !recovery.is_in_fast_recovery());
         (self.in_loss, self.undone) = (true, false);
         cx.flight.mark_lost_from(cx.flight.una());
         AfterTimeout::Losses
@@ -115,6 +144,7 @@ impl LossRecovery for LinuxReno {
     fn keeps_state_on_undo(&mut self, recovery: &Recovery, flight: &Flight, by_frto: bool) -> bool {
         let una = flight.una();
         (self.undone, self.undone_now) = (true, true);
+        self.undone_partially = recovery.is_in_fast_recovery() && una < recovery.recover;
         if self.in_loss && by_frto && una != recovery.recover {
             (self.in_loss, self.undone_now) = (false, false);
         }
@@ -194,6 +224,27 @@ impl LinuxReno {
         }
     }
 
+    /// F-RTO finds a timeout spurious that timestamps have found spurious before: original data is
+    /// acknowledged (`tcp_process_loss`, step 3.b).
+    fn ends_loss_by_frto(&self) -> bool {
+        let original = self.covers_original && !self.covers_retransmitted;
+        self.in_loss && self.undone && !self.undone_now && self.frto && original
+    }
+
+    /// The original that a partial acknowledgment reports was overtaken by the segments behind it
+    /// that are acknowledged, too (`tcp_try_undo_partial` and `tcp_check_sack_reordering`; without
+    /// SACK `highest_sack` is the first outstanding segment).
+    fn note_reordering(&mut self, cx: &Context<'_>) {
+        if self.acked > self.reordering(cx) {
+            self.reordering = Some(self.acked.min(MAX_REORDERING));
+        }
+    }
+
+    /// The number of duplicates that shows a loss.
+    fn reordering(&self, cx: &Context<'_>) -> u32 {
+        self.reordering.unwrap_or(cx.config.recovery.dupthresh)
+    }
+
     /// A recovery continues with an acknowledgment below its end.
     fn stay(
         &mut self,
@@ -207,6 +258,7 @@ impl LinuxReno {
                 false => self.count(ack, cx.flight),
             }
         } else if ack.duplicate && ack.max > recovery.recover {
+            self.frto = false;
             self.count(ack, cx.flight);
         } else if ack.is_new() && !self.undone_now {
             self.sacked_out = 0;
@@ -216,11 +268,10 @@ impl LinuxReno {
 
     /// Begins fast recovery after enough duplicates (`tcp_newreno_mark_lost`).
     fn detect_loss(&mut self, cx: &mut Context<'_>) -> RecoveryAction {
-        let reordering = self.reordering.unwrap_or(cx.config.recovery.dupthresh);
         if cx.suppressed || cx.flight.size() == 0 {
             return RecoveryAction::None;
         }
-        if self.sacked_out >= reordering {
+        if self.sacked_out >= self.reordering(cx) {
             cx.flight.mark_head_lost();
         }
         if cx.flight.lost() == 0 {

@@ -31,6 +31,29 @@ fn after_an_undone_timeout_duplicates_start_no_recovery() {
     s.fast_retransmits(0);
 }
 
+/// `tcp_process_loss`, step 3.b of F-RTO: an acknowledgment of original data after an undo by
+/// timestamps ends `TCP_CA_Loss`, unless a duplicate came before (step 3.a). From then on duplicates
+/// start a fast retransmit.
+#[test]
+fn original_data_after_an_undo_by_timestamps_ends_the_recovery() {
+    for (duplicates_before, recoveries) in [(0, 1), (1, 0)] {
+        let mut s = without_sack().segments(40).sent(1..=10);
+        let first = s.clock();
+        s.timeout().expect([1]);
+        let late = s.millis() + 100;
+        s.at(late).echoing(first).ack(1).verdict(Verdict::Spurious);
+        s.take();
+        for _ in 0..duplicates_before {
+            s.echoing(first).ack(1).take();
+        }
+        s.echoing(first).ack(2).take();
+        for _ in 0..3 {
+            s.echoing(first).ack(2).take();
+        }
+        s.fast_retransmits(recoveries);
+    }
+}
+
 /// `tcp_add_reno_sack`: each duplicate stands for a delivered segment, so that limited transmit and
 /// PRR may send. `tcp_is_non_sack_preventing_reopen`: fast recovery lasts until more than its end
 /// is acknowledged, so that duplicates of its retransmissions start no further one.
@@ -47,6 +70,27 @@ fn recovery_lasts_until_more_than_its_end_is_acknowledged() {
             s.at(300).echoing(retransmitted).ack(12 + above).take();
         }
         s.fast_retransmits(recoveries);
+    }
+}
+
+/// `tcp_try_undo_partial`: an original that arrives after three duplicates of segments behind it
+/// raises the number of duplicates that shows a loss to the segments that its acknowledgment covers.
+/// The duplicates that are not covered still count.
+#[test]
+fn a_partial_acknowledgment_that_undoes_raises_the_reordering() {
+    for (covered, needed) in [(2, 1), (3, 2), (6, 6)] {
+        let mut s = without_sack().segments(60).sent(1..=10);
+        let first = s.clock();
+        s.at(200).ack(0).take();
+        for _ in 0..3 {
+            s.echoing(first).ack(0).take();
+        }
+        s.fast_retransmits(1).echoing(first).ack(covered).verdict(Verdict::Spurious).take();
+        for _ in 1..needed {
+            s.echoing(first).ack(covered).take();
+        }
+        s.fast_retransmits(1).echoing(first).ack(covered).take();
+        s.fast_retransmits(2);
     }
 }
 

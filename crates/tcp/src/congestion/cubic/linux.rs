@@ -12,11 +12,11 @@ const C: f64 = 410.0 / 1024.0;
 /// The cube of a time in 1/1024 s, per segment: 2^40 / 410 (`cube_factor`).
 const CUBE_FACTOR: u64 = (1 << 40) / 410;
 
-/// The time after the start of an epoch in which RTT samples are discarded (`cubictcp_acked`).
-const RTT_DISCARD_TIME: Duration = Duration::from_secs(1);
-
 /// The time between two ticks of the kernel's clock, which the curve reads (`CONFIG_HZ=1000`).
 const TICK: Duration = Duration::from_millis(1);
+
+/// The ticks after the start of an epoch in which RTT samples are discarded (`cubictcp_acked`).
+const RTT_DISCARD_TICKS: u64 = 1000;
 
 /// The ticks in which the curve is evaluated once, unless the window changes (`HZ / 32`).
 const UPDATE_TICKS: u64 = 1000 / 32;
@@ -52,7 +52,8 @@ pub(crate) struct LinuxCubic {
 /// The congestion avoidance stage since the last reduction.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    epoch_start: Instant,
+    /// The tick at which it began, moved by the idle times since.
+    epoch_start: u64,
     /// The time from the start of the stage to the plateau of the curve, in 1/1024 s.
     bic_k: f64,
     /// The window at the plateau.
@@ -61,6 +62,11 @@ struct Epoch {
     ack_cnt: f64,
     /// The estimated window of Reno.
     tcp_cwnd: f64,
+}
+
+/// The number of ticks of the kernel's clock until `at`.
+fn ticks(at: Instant) -> u64 {
+    at.nanos() / TICK.nanos()
 }
 
 impl LinuxCubic {
@@ -84,7 +90,7 @@ impl LinuxCubic {
         if let Some(epoch) = &mut self.epoch {
             epoch.ack_cnt += acked;
         }
-        let tick = now.nanos() / TICK.nanos();
+        let tick = ticks(now);
         let same_window = |last_cwnd: f64| last_cwnd.to_bits() == cwnd.to_bits();
         let last_time = self.last.map(|(last_time, _)| last_time);
         if self.last.is_some_and(|(last_time, last_cwnd)| {
@@ -96,7 +102,7 @@ impl LinuxCubic {
         let mut cnt = self.cnt;
         if self.epoch.is_none() || last_time != Some(tick) {
             self.last = Some((tick, cwnd));
-            let begin = || Epoch::new((cwnd, last_max_cwnd), acked, now);
+            let begin = || Epoch::new((cwnd, last_max_cwnd), acked, tick);
             let epoch = self.epoch.get_or_insert_with(begin);
             let bic_target = epoch.bic_target(tick, self.delay_min.unwrap_or(Duration::ZERO));
             cnt = match bic_target > cwnd {
@@ -141,18 +147,18 @@ fn cubic_root(a: u64) -> f64 {
 }
 
 impl Epoch {
-    fn new((cwnd, last_max_cwnd): (f64, f64), acked: f64, now: Instant) -> Self {
+    fn new((cwnd, last_max_cwnd): (f64, f64), acked: f64, tick: u64) -> Self {
         let (bic_k, bic_origin_point) = match last_max_cwnd > cwnd {
             true => (cubic_root(CUBE_FACTOR * (last_max_cwnd - cwnd) as u64), last_max_cwnd),
             false => (0.0, cwnd),
         };
-        Self { epoch_start: now, bic_k, bic_origin_point, ack_cnt: acked, tcp_cwnd: cwnd }
+        Self { epoch_start: tick, bic_k, bic_origin_point, ack_cnt: acked, tcp_cwnd: cwnd }
     }
 
     /// The window of the curve at a tick. It looks ahead by the smallest round trip.
     fn bic_target(&self, tick: u64, delay_min: Duration) -> f64 {
-        let begun = self.epoch_start.nanos() / TICK.nanos();
-        let ticks = tick.saturating_sub(begun) + delay_min.nanos().div_ceil(TICK.nanos());
+        let ticks =
+            tick.saturating_sub(self.epoch_start) + delay_min.nanos().div_ceil(TICK.nanos());
         let t = (ticks * 1024 / 1000) as f64;
         let offs = (t - self.bic_k) / CURVE_HZ;
         // The kernel rounds the distance to the plateau to whole segments.
@@ -207,13 +213,14 @@ impl CongestionControl for LinuxCubic {
 
     /// RTT samples soon after a reduction are discarded (`cubictcp_acked`).
     fn ignores_rtt(&self, at: Instant) -> bool {
-        self.epoch.is_some_and(|epoch| at.since(epoch.epoch_start) < RTT_DISCARD_TIME)
+        self.epoch.is_some_and(|epoch| ticks(at) < epoch.epoch_start + RTT_DISCARD_TICKS)
     }
 
-    /// `cubictcp_cwnd_event_tx_start`.
-    fn after_idle(&mut self, idle: Duration) {
+    /// `cubictcp_cwnd_event`: the start moves by the idle time, but not beyond its end.
+    fn after_idle(&mut self, since: Instant, until: Instant) {
         if let Some(epoch) = &mut self.epoch {
-            epoch.epoch_start += idle;
+            let moved = epoch.epoch_start + ticks(until).saturating_sub(ticks(since));
+            epoch.epoch_start = moved.min(ticks(until));
         }
     }
 
@@ -262,6 +269,17 @@ mod tests {
         assert!(cubic.epoch.is_none());
         cubic.update(10.0, 1.0, at(1032));
         assert!(cubic.epoch.is_some());
+    }
+
+    /// `cubictcp_cwnd_event` moves the start of a stage by the idle time, but not beyond its end.
+    #[test]
+    fn a_stage_that_begins_in_idle_time_begins_at_its_end() {
+        let mut cubic = LinuxCubic::new(CubicConfig::default());
+        cubic.update(10.0, 1.0, at(1000));
+        cubic.after_idle(at(900), at(1000));
+        assert_eq!(cubic.epoch.map(|epoch| epoch.epoch_start), Some(1000));
+        cubic.after_idle(at(1200), at(1300));
+        assert_eq!(cubic.epoch.map(|epoch| epoch.epoch_start), Some(1100));
     }
 
     /// The curve counts in ticks: within one it is evaluated once, whatever the window.
