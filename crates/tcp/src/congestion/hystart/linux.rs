@@ -63,6 +63,12 @@ impl LinuxHyStart {
         Self { delay_min: None, found: false, round: Some(Round::new(at, max)) }
     }
 
+    /// The number of samples of the current round, up to eight.
+    #[cfg(test)]
+    pub fn samples_of_round(&self) -> u32 {
+        self.round.map_or(0, |round| round.sample_cnt)
+    }
+
     /// Processes a round-trip sample. Returns whether slow start ends.
     pub fn update(&mut self, rtt: Duration, window: &Window, acked: &Acked) -> bool {
         let delay_min = self.delay_min.map_or(rtt, |delay_min| delay_min.min(rtt));
@@ -72,7 +78,9 @@ impl LinuxHyStart {
         }
         let now = acked.at;
         let fresh = Round::new(now, acked.max);
-        let round = self.round.get_or_insert(fresh);
+        // The handshake began a round that the first data ends (`cubictcp_init`); an ACK that only
+        // SACKs begins none.
+        let round = self.round.get_or_insert(Round::new(now, Seq::FIRST + 1));
         if acked.una > round.end_seq {
             *round = fresh;
         }

@@ -219,3 +219,27 @@ fn a_timeout_clears_the_round_trips_of_linux() {
     slow_start.acks(400, 330, 5_000);
     assert!(slow_start.is_over());
 }
+
+/// `cubictcp_init` begins a round that the first data ends: a sample of an ACK that acknowledges
+/// nothing belongs to it. The round after it begins with the first data acknowledged.
+#[test]
+fn an_ack_that_only_sacks_begins_no_round() {
+    for only_sacks in [false, true] {
+        let mut slow_start = SlowStart::of(SlowStartExit::HyStart, 16);
+        if only_sacks {
+            let max = slow_start.max();
+            slow_start.hystart.on_rtt(Duration::from_millis(100));
+            let acked = acked(slow_start.at, 0, (Seq::FIRST + 1, max));
+            slow_start.hystart.on_any_ack(&mut slow_start.window, &acked);
+            slow_start.window.set_cwnd(18 * SMSS);
+        }
+        // The first round lasts until the data that was sent before its first ACK is acknowledged.
+        let first_round = slow_start.window.cwnd() / SMSS;
+        slow_start.acks(first_round, 100, 5_000);
+        let Variant::Linux(linux) = slow_start.hystart.variant else { panic!("HyStart of Linux") };
+        assert_eq!(linux.samples_of_round(), 8);
+        slow_start.acks(1, 100, 5_000);
+        let Variant::Linux(linux) = slow_start.hystart.variant else { panic!("HyStart of Linux") };
+        assert_eq!(linux.samples_of_round(), 1);
+    }
+}
