@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Index;
 
 use crate::bits::Validity;
-use crate::{Bits, Texts};
+use crate::{Bits, TextValues};
 
 /// A table: named columns with a cell for each row.
 #[derive(Clone, Debug, Default)]
@@ -129,10 +129,10 @@ pub enum Values {
     Float64(Vec<f64>),
     /// Truth values.
     Boolean(Bits),
-    /// Texts.
-    Text(Texts),
+    /// TextValues.
+    Text(TextValues),
     /// Lists.
-    List(Box<List>),
+    List(Box<ListValues>),
 }
 
 impl Values {
@@ -172,14 +172,14 @@ impl fmt::Display for Values {
 
 /// The values of a column of lists.
 #[derive(Clone, Debug)]
-pub struct List {
+pub struct ListValues {
     /// 0, and where each list ends among the items.
     pub(crate) ends: Vec<i32>,
     /// The items of all lists; any may be null.
     pub(crate) items: Array,
 }
 
-impl List {
+impl ListValues {
     /// The numbers of the items of the list at `index`.
     pub fn range(&self, index: usize) -> std::ops::Range<usize> {
         self.ends[index] as usize..self.ends[index + 1] as usize

@@ -2,9 +2,9 @@
 //!
 //! The structs and their rules are those of
 //! <https://arrow.apache.org/docs/format/CDataInterface.html> and
-//! <https://arrow.apache.org/docs/format/CStreamInterface.html>. A consumer takes a struct by copying
-//! it and setting `release` of the original to null. Each struct keeps what its pointers refer to,
-//! until its `release` is called.
+//! <https://arrow.apache.org/docs/format/CStreamInterface.html>. A consumer takes a struct by
+//! copying it and setting `release` of the original to null. Each struct keeps what its pointers
+//! refer to, until its `release` is called.
 
 #![allow(unsafe_code, reason = "the interface passes raw pointers")]
 
@@ -126,8 +126,9 @@ impl Drop for ArrowSchema {
 }
 
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
-    // SAFETY: the caller passes a struct that `ArrowSchema::new` made, and it has not been released.
-    // So `private_data` is its box of parts, the name is a `CString`, and the children are boxes.
+    // SAFETY: the caller passes a struct that `ArrowSchema::new` made, and it has not been
+    // released. So `private_data` is its box of parts, the name is a `CString`, and the children
+    // are boxes.
     unsafe {
         let parts = Box::from_raw((*schema).private_data.cast::<SchemaParts>());
         drop(CString::from_raw(parts.name));
@@ -290,8 +291,8 @@ unsafe extern "C" fn get_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSc
 }
 
 unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArray) -> c_int {
-    // SAFETY: the caller passes a stream that is not released, and room for an array, whose previous
-    // content is not an array. A stream is used by one thread at a time.
+    // SAFETY: the caller passes a stream that is not released, and room for an array, whose
+    // previous content is not an array. A stream is used by one thread at a time.
     unsafe {
         let parts = &mut *(*stream).private_data.cast::<StreamParts>();
         let batch = if parts.read { ArrowArray::end() } else { ArrowArray::of_table(&parts.table) };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::bits::Validity;
-use crate::{Array, Bits, Column, List, Table, Texts, Values};
+use crate::{Array, Bits, Column, ListValues, Table, TextValues, Values};
 
 /// The number of rows that each column reads before any column reads further. They fit into the
 /// cache, so that each row is read from memory once, not once per column.
@@ -249,10 +249,10 @@ macro_rules! texts {
         impl Cell for $cell {
             const NULLABLE: bool = false;
 
-            type Builder = Texts;
+            type Builder = TextValues;
 
             fn builder(rows: usize) -> Self::Builder {
-                Texts::with_capacity(rows)
+                TextValues::with_capacity(rows)
             }
 
             fn append(builder: &mut Self::Builder, block: &mut Vec<Self>) {
@@ -269,10 +269,10 @@ macro_rules! texts {
         impl Cell for Option<$cell> {
             const NULLABLE: bool = true;
 
-            type Builder = OrNull<Texts>;
+            type Builder = OrNull<TextValues>;
 
             fn builder(rows: usize) -> Self::Builder {
-                OrNull::new(Texts::with_capacity(rows))
+                OrNull::new(TextValues::with_capacity(rows))
             }
 
             fn append(builder: &mut Self::Builder, block: &mut Vec<Self>) {
@@ -327,7 +327,7 @@ where
 
     fn finish(self) -> Array {
         let items = <Option<I> as Cell>::finish(self.items);
-        let list = List { ends: self.ends, items };
+        let list = ListValues { ends: self.ends, items };
         Array::new(Values::List(Box::new(list)), self.validity)
     }
 }
@@ -354,7 +354,8 @@ macro_rules! lists {
     )*};
 }
 
-// Each item with the lifetime that it names. Not generic over the item: the compiler would look for lists of lists without end.
+// Each item with the lifetime that it names. Not generic over the item: the compiler would look for
+// lists of lists without end.
 lists! {
     [] u32;
     [] u64;

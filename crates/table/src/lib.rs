@@ -6,7 +6,7 @@ mod bits;
 mod builder;
 mod text;
 
-pub use array::{Array, Column, List, Table, Values};
+pub use array::{Array, Column, ListValues, Table, Values};
 pub use bits::Bits;
 pub use builder::{Cell, TableBuilder};
-pub use text::Texts;
+pub use text::TextValues;

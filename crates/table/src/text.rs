@@ -39,13 +39,13 @@ impl View {
 
 /// The cells of a column of text. Equal texts of more than twelve bytes are stored once.
 #[derive(Clone, Debug, Default)]
-pub struct Texts {
+pub struct TextValues {
     views: Vec<View>,
     blocks: Vec<Vec<u8>>,
     longer: HashMap<Box<str>, View>,
 }
 
-impl Texts {
+impl TextValues {
     /// No cells yet, with room for `rows`.
     pub(crate) fn with_capacity(rows: usize) -> Self {
         Self { views: Vec::with_capacity(rows), ..Self::default() }
@@ -126,7 +126,7 @@ mod tests {
     fn texts_around_the_longest_inline_text_are_read_back() {
         let texts =
             ["", "a", "twelve bytes", "thirteen long", "thirteen long", "Äthernet für drei"];
-        let mut column = Texts::default();
+        let mut column = TextValues::default();
         for text in texts {
             column.push(text);
         }

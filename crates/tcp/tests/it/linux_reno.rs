@@ -32,8 +32,8 @@ fn after_an_undone_timeout_duplicates_start_no_recovery() {
 }
 
 /// `tcp_process_loss`, step 3.b of F-RTO: an acknowledgment of original data after an undo by
-/// timestamps ends `TCP_CA_Loss`, unless a duplicate came before (step 3.a). From then on duplicates
-/// start a fast retransmit.
+/// timestamps ends `TCP_CA_Loss`, unless a duplicate came before (step 3.a). From then on
+/// duplicates start a fast retransmit.
 #[test]
 fn original_data_after_an_undo_by_timestamps_ends_the_recovery() {
     for (duplicates_before, recoveries) in [(0, 1), (1, 0)] {
@@ -74,8 +74,8 @@ fn recovery_lasts_until_more_than_its_end_is_acknowledged() {
 }
 
 /// `tcp_try_undo_partial`: an original that arrives after three duplicates of segments behind it
-/// raises the number of duplicates that shows a loss to the segments that its acknowledgment covers.
-/// The duplicates that are not covered still count.
+/// raises the number of duplicates that shows a loss to the segments that its acknowledgment
+/// covers. The duplicates that are not covered still count.
 #[test]
 fn a_partial_acknowledgment_that_undoes_raises_the_reordering() {
     for (covered, needed) in [(2, 1), (3, 2), (6, 6)] {
