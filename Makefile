@@ -123,7 +123,7 @@ docs-rust:
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 	@echo 'The documentation begins at target/doc/rtolab_sim/index.html'
 
-# Needs the Rust target wasm32-unknown-unknown; names what is missing.
+# Needs the Rust target wasm32-unknown-unknown and clang; names what is missing.
 web: $(VENV)/dev
 	@$(BIN)/python tools/web target/web
 	@echo 'The explorer begins at target/web/index.html; target/web/explorer.html is one file.'

@@ -1,6 +1,7 @@
 """The engine as WebAssembly, and the explorer's page that runs it.
 
-rustup adds the target (`rustup target add wasm32-unknown-unknown`).
+rustup adds the target (`rustup target add wasm32-unknown-unknown`), and clang compiles the
+decompressor of captures.
 """
 
 import base64
@@ -38,6 +39,8 @@ def prerequisites() -> str | None:
     """What is missing, and the command that installs it."""
     if shutil.which("cargo") is None or shutil.which("rustc") is None:
         return "Rust is missing.\nInstall it:  https://rustup.rs"
+    if shutil.which("clang") is None:
+        return "clang is missing.\nInstall it:  sudo apt-get install clang"
     libraries = subprocess.run(
         ["rustc", "--print", "target-libdir", "--target", TARGET],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""The engine as an npm package. Needs a Rust target, node and npm."""
+"""The engine as an npm package. Needs a Rust target, clang, node and npm."""
 
 from __future__ import annotations
 

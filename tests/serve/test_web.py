@@ -1,4 +1,4 @@
-"""The explorer without a server: WebAssembly in a page. Needs a Rust target and Chromium."""
+"""The explorer without a server: WebAssembly in a page. Needs a Rust target, clang and Chromium."""
 
 from __future__ import annotations
 
