@@ -97,8 +97,8 @@ soak: $(VENV)/dev
 miri:
 	@cargo +nightly miri --version >/dev/null 2>&1 || \
 	    { echo 'Install Miri:  rustup +nightly component add miri rust-src' >&2; exit 2; }
-	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --quiet -p rtolab-packetdrill -p rtolab-table \
-	    --target-dir target/miri
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --quiet --target-dir target/miri \
+	    -p rtolab-packetdrill -p rtolab-table
 
 # Needs the network for the databases of advisories. Names tools that are missing.
 audit: $(VENV)/dev

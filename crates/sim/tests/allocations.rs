@@ -3,10 +3,9 @@
 
 mod common;
 
-use std::sync::Arc;
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::Arc;
 
 use common::{at, millis, scenario};
 use rtolab_sim::{Lab, Observe};

@@ -28,9 +28,8 @@
 
 mod sender_events;
 
-use std::sync::Arc;
-
 use std::fs;
+use std::sync::Arc;
 
 use rtolab_scenario::Scenario;
 use rtolab_tcp::config::InitialWindow;

@@ -2,9 +2,8 @@
 
 mod common;
 
-use std::sync::Arc;
-
 use std::path::Path;
+use std::sync::Arc;
 
 use common::{at, scenario};
 use rtolab_link::Limit;

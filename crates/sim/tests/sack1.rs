@@ -4,10 +4,9 @@
 #[allow(dead_code, reason = "this test uses its part")]
 mod sender_events;
 
-use std::sync::Arc;
-
 use std::env;
 use std::process::Command;
+use std::sync::Arc;
 
 use rtolab_link::Stream;
 use rtolab_scenario::Scenario;

@@ -180,11 +180,6 @@ pub struct ListValues {
 }
 
 impl ListValues {
-    /// The numbers of the items of the list at `index`.
-    pub fn range(&self, index: usize) -> std::ops::Range<usize> {
-        self.ends[index] as usize..self.ends[index + 1] as usize
-    }
-
     /// The items of all lists.
     pub fn items(&self) -> &Array {
         &self.items

@@ -67,6 +67,22 @@ unsafe impl Send for ArrowArray {}
 // SAFETY: as for `ArrowSchema`.
 unsafe impl Send for ArrowArrayStream {}
 
+/// A struct that nobody has taken is released when it is dropped.
+macro_rules! released_on_drop {
+    ($($kind:ty)*) => {$(
+        impl Drop for $kind {
+            fn drop(&mut self) {
+                if let Some(release) = self.release {
+                    // SAFETY: the struct is valid and not yet released.
+                    unsafe { release(self) }
+                }
+            }
+        }
+    )*};
+}
+
+released_on_drop! { ArrowSchema ArrowArray ArrowArrayStream }
+
 /// What an [`ArrowSchema`] refers to.
 struct SchemaParts {
     /// From [`CString::into_raw`].
@@ -112,15 +128,6 @@ impl ArrowSchema {
             dictionary: null_mut(),
             release: Some(release_schema),
             private_data: Box::into_raw(parts).cast(),
-        }
-    }
-}
-
-impl Drop for ArrowSchema {
-    fn drop(&mut self) {
-        if let Some(release) = self.release {
-            // SAFETY: the struct is valid and not yet released.
-            unsafe { release(self) }
         }
     }
 }
@@ -225,15 +232,6 @@ impl ArrowArray {
     }
 }
 
-impl Drop for ArrowArray {
-    fn drop(&mut self) {
-        if let Some(release) = self.release {
-            // SAFETY: the struct is valid and not yet released.
-            unsafe { release(self) }
-        }
-    }
-}
-
 fn pointer<T>(buffer: &[T]) -> *const c_void {
     buffer.as_ptr().cast()
 }
@@ -267,15 +265,6 @@ impl ArrowArrayStream {
             get_last_error: Some(get_last_error),
             release: Some(release_stream),
             private_data: Box::into_raw(Box::new(StreamParts { table, read: false })).cast(),
-        }
-    }
-}
-
-impl Drop for ArrowArrayStream {
-    fn drop(&mut self) {
-        if let Some(release) = self.release {
-            // SAFETY: the struct is valid and not yet released.
-            unsafe { release(self) }
         }
     }
 }

@@ -3,7 +3,8 @@
 //! Linux counts duplicate acknowledgments as if each reported a segment (`sacked_out`). Fast
 //! recovery marks the first outstanding segment lost, and a timeout marks all. Both last until more
 //! than `high_seq` is acknowledged, so that duplicates of retransmissions start no recovery
-//! (`tcp_is_non_sack_preventing_reopen`). Until then duplicates are not counted.
+//! (`tcp_is_non_sack_preventing_reopen`). Until then duplicates are not counted. F-RTO ends the one
+//! after a timeout earlier.
 
 use super::{
     AfterTimeout, Context, Entry, LossRecovery, NextSeg, Recovery, RecoveryAction, Retransmit,

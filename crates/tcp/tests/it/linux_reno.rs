@@ -14,16 +14,22 @@ fn without_sack() -> Setup {
     })
 }
 
+/// The first segment times out, and its original is acknowledged, which undoes the reduction.
+/// Returns the TSval of the originals.
+fn undone(s: &mut Script) -> u32 {
+    let first = s.clock();
+    s.timeout().expect([1]);
+    let late = s.millis() + 100;
+    s.at(late).echoing(first).ack(1).verdict(Verdict::Spurious).take();
+    first
+}
+
 /// `tcp_try_undo_loss`: an undo by timestamps leaves `TCP_CA_Loss` in place until more than
 /// `high_seq` is acknowledged. Until then duplicates start no fast retransmit.
 #[test]
 fn after_an_undone_timeout_duplicates_start_no_recovery() {
     let mut s = without_sack().segments(30).sent(1..=10);
-    let first = s.clock();
-    s.timeout().expect([1]);
-    let late = s.millis() + 100;
-    s.at(late).echoing(first).ack(1).verdict(Verdict::Spurious);
-    s.take();
+    let first = undone(&mut s);
     for _ in 0..5 {
         s.echoing(first).ack(1);
         assert!(s.take().iter().all(|segment| *segment > 10));
@@ -38,11 +44,7 @@ fn after_an_undone_timeout_duplicates_start_no_recovery() {
 fn original_data_after_an_undo_by_timestamps_ends_the_recovery() {
     for (duplicates_before, recoveries) in [(0, 1), (1, 0)] {
         let mut s = without_sack().segments(40).sent(1..=10);
-        let first = s.clock();
-        s.timeout().expect([1]);
-        let late = s.millis() + 100;
-        s.at(late).echoing(first).ack(1).verdict(Verdict::Spurious);
-        s.take();
+        let first = undone(&mut s);
         for _ in 0..duplicates_before {
             s.echoing(first).ack(1).take();
         }
