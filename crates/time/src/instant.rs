@@ -2,7 +2,7 @@
 
 use core::fmt;
 use core::iter::Sum;
-use core::num::TryFromIntError;
+use core::num::{NonZeroU64, TryFromIntError};
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 use core::str::FromStr;
 
@@ -15,8 +15,10 @@ use crate::quantity::{self, Dimension, ParseError};
 pub struct Duration(u64);
 
 /// A point in time: whole nanoseconds since the start of the run.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Instant(u64);
+///
+/// It stores one more than them, so that an `Option<Instant>` takes no more memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(NonZeroU64);
 
 impl Duration {
     /// No time at all.
@@ -79,33 +81,40 @@ impl Duration {
 
 impl Instant {
     /// The start of the run.
-    pub const START: Self = Self(0);
+    pub const START: Self = Self(NonZeroU64::MIN);
     /// Later than any event.
-    pub const NEVER: Self = Self(u64::MAX);
+    pub const NEVER: Self = Self(NonZeroU64::MAX);
 
     /// A point in nanoseconds after the start of the run.
     pub const fn from_nanos(nanos: u64) -> Self {
-        Self(nanos)
+        Self(NonZeroU64::MIN.saturating_add(nanos))
     }
 
     /// A point in seconds after the start of the run, rounded to the nearest nanosecond.
     pub fn from_secs_f64(secs: f64) -> Self {
-        Self(Duration::from_secs_f64(secs).nanos())
+        Self::from_nanos(Duration::from_secs_f64(secs).nanos())
     }
 
     /// Nanoseconds since the start of the run.
     pub const fn nanos(self) -> u64 {
-        self.0
+        self.0.get() - 1
     }
 
     /// Seconds since the start of the run.
     pub fn secs_f64(self) -> f64 {
-        self.0 as f64 / 1e9
+        self.nanos() as f64 / 1e9
     }
 
     /// The time since `earlier`, or zero if that is not earlier.
     pub const fn since(self, earlier: Self) -> Duration {
-        Duration(self.0.saturating_sub(earlier.0))
+        Duration(self.0.get().saturating_sub(earlier.0.get()))
+    }
+}
+
+impl Default for Instant {
+    /// The start of the run.
+    fn default() -> Self {
+        Self::START
     }
 }
 
@@ -230,7 +239,7 @@ impl fmt::Debug for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::NEVER => f.write_str("never"),
-            Self(nanos) => Duration(nanos).fmt(f),
+            instant => Duration(instant.nanos()).fmt(f),
         }
     }
 }
@@ -240,7 +249,7 @@ impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::NEVER => f.write_str("never"),
-            Self(n) => write!(f, "{:.6} s", n as f64 / 1e9),
+            instant => write!(f, "{:.6} s", instant.secs_f64()),
         }
     }
 }
