@@ -38,6 +38,9 @@ pub(super) struct LinuxAcks {
     interactive: bool,
     /// Did a segment arrive that calls for an acknowledgment (`ICSK_ACK_SCHED`)?
     scheduled: bool,
+    /// When the delayed acknowledgment is due, if its timer runs, before the timer wheel rounds it
+    /// up (`icsk_ack.timeout`).
+    timeout: Option<Instant>,
     /// The estimated size of full segments, in bytes (`icsk_ack.rcv_mss`).
     rcv_mss: u32,
     /// The size of the last segment, if it was smaller (`icsk_ack.last_seg_size`).
@@ -61,6 +64,7 @@ impl LinuxAcks {
             last: None,
             interactive: false,
             scheduled: false,
+            timeout: None,
             rcv_mss: MSS_DEFAULT.min(u32::from(config.mss)),
             last_small: 0,
             growth: WindowGrowth::new(&config.receiver),
@@ -75,8 +79,8 @@ impl LinuxAcks {
     }
 
     /// The handshake is complete, with this SRTT and RTO.
-    pub(super) const fn note_round_trip(&mut self, srtt: Option<Duration>, rto: Duration) {
-        (self.srtt, self.rto) = (srtt, rto);
+    pub(super) fn note_round_trip(&mut self, srtt: Option<Duration>, rto: Duration) {
+        (self.srtt, self.rto) = (srtt, self.ticks_up(rto));
     }
 
     /// Data arrived in order, and no gap is open (`tcp_event_data_recv`). Returns when the
@@ -89,13 +93,12 @@ impl LinuxAcks {
         (due, unacknowledged): (AckDue, u64),
     ) -> AckDue {
         let pushed = self.begin_in_order(segment, (at, config), Queued::default());
+        // The application may answer the FIN with its own (`tcp_fin`).
+        self.interactive |= segment.flags.has(Flags::FIN);
         let at_once = self.is_quick()
             || self.is_more_than_full(unacknowledged, config)
             || (pushed && !self.interactive);
-        if at_once || segment.flags.has(Flags::FIN) {
-            return AckDue::Now;
-        }
-        self.delay(at, due, config)
+        if at_once { AckDue::Now } else { self.delay(at, due, config) }
     }
 
     fn is_more_than_full(&self, unacknowledged: u64, config: &ReceiverConfig) -> bool {
@@ -222,9 +225,10 @@ impl LinuxAcks {
         };
         let gap = self.tick_of(at) - self.tick_of(last);
         if gap <= ATO_MIN / 2 {
-            self.ato = self.ato / 2 + ATO_MIN / 2;
+            self.ato = self.ticks_down(self.ato / 2) + ATO_MIN / 2;
         } else if gap < self.ato {
-            self.ato = (self.ato / 2 + gap).min(self.rto).min(config.delayed_ack);
+            let sum = self.ticks_down(self.ato / 2) + gap;
+            self.ato = sum.min(self.rto).min(config.delayed_ack);
         } else if gap > self.rto {
             // The peer may not have restarted its window.
             self.raise_quick(MAX_QUICKACKS.min(config.quick_acks), config);
@@ -232,9 +236,22 @@ impl LinuxAcks {
     }
 
     fn tick_of(&self, at: Instant) -> Instant {
+        Instant::START + self.ticks_down(at.since(Instant::START))
+    }
+
+    /// The whole ticks in `span`. Exact timers have no ticks.
+    fn ticks_down(&self, span: Duration) -> Duration {
         match self.tick.nanos() {
-            0 => at,
-            tick => Instant::from_nanos(at.nanos() / tick * tick),
+            0 => span,
+            tick => Duration::from_nanos(span.nanos() / tick * tick),
+        }
+    }
+
+    /// `span`, rounded up to whole ticks (`usecs_to_jiffies`).
+    fn ticks_up(&self, span: Duration) -> Duration {
+        match self.tick.nanos() {
+            0 => span,
+            tick => self.tick * span.nanos().div_ceil(tick),
         }
     }
 
@@ -249,15 +266,20 @@ impl LinuxAcks {
     }
 
     /// When a delayed acknowledgment is sent (`tcp_send_delayed_ack`).
-    fn delay(&self, at: Instant, due: AckDue, config: &ReceiverConfig) -> AckDue {
+    fn delay(&mut self, at: Instant, due: AckDue, config: &ReceiverConfig) -> AckDue {
         let mut ato = self.ato;
         if ato > ATO_MIN {
-            ato = ato.min(self.srtt.map_or(ato, |srtt| srtt.max(ATO_MIN)));
+            ato = ato.min(self.srtt.map_or(ato, |srtt| self.ticks_up(srtt).max(ATO_MIN)));
         }
         let ato = ato.min(config.delayed_ack);
-        match due {
-            AckDue::At(before) if before <= at + ato / 4 => AckDue::Now,
-            due => earlier(due, self.expiry(at, ato)),
+        let now = self.tick_of(at);
+        match self.timeout {
+            Some(before) if before <= now + self.ticks_down(ato / 4) => AckDue::Now,
+            Some(before) if before <= now + ato => due,
+            Some(_) | None => {
+                self.timeout = Some(now + ato);
+                earlier(due, self.expiry(at, ato))
+            }
         }
     }
 
@@ -281,6 +303,7 @@ impl LinuxAcks {
     /// An acknowledgment is sent (`tcp_event_ack_sent`).
     pub(super) fn acknowledged(&mut self) {
         self.compression.acknowledged();
+        self.timeout = None;
         if !core::mem::take(&mut self.scheduled) || self.quick == 0 {
             return;
         }

@@ -40,7 +40,11 @@ impl Script {
     fn of(config: ReceiverConfig, echo: EchoRule) -> Self {
         let mut whole = Config { receiver: config, ..Config::default() };
         whole.timestamp.echo = echo;
-        let mut receiver = Receiver::new(Arc::new(whole));
+        Self::configured(whole)
+    }
+
+    fn configured(config: Config) -> Self {
+        let mut receiver = Receiver::new(Arc::new(config));
         let mut syn = Segment::new(Seq::FIRST, 0, Flags::SYN);
         syn.set_timestamps(Timestamps { value: 0, echo: 0 });
         receiver.synchronise(&syn);

@@ -1,15 +1,20 @@
 //! When a Linux receiver acknowledges.
 
 use super::*;
-use crate::config::{AckCounts, AckDelay, AckRules};
+use crate::config::{AckCounts, AckDelay, AckRules, TimerClock};
 
 /// A receiver of segments of 1,000 bytes.
 fn linux(change: impl FnOnce(&mut ReceiverConfig)) -> Script {
-    Script::with(|config| {
-        (config.ack_rules, config.ack_delay) = (AckRules::Linux, AckDelay::Adaptive);
-        (config.ack_counts, config.quick_acks) = (AckCounts::Bytes, 16);
-        change(config);
-    })
+    Script::configured(linux_config(change))
+}
+
+fn linux_config(change: impl FnOnce(&mut ReceiverConfig)) -> Config {
+    let mut config = Config::default();
+    let receiver = &mut config.receiver;
+    (receiver.ack_rules, receiver.ack_delay) = (AckRules::Linux, AckDelay::Adaptive);
+    (receiver.ack_counts, receiver.quick_acks) = (AckCounts::Bytes, 16);
+    change(receiver);
+    config
 }
 
 /// The number of the next segments, each 10 ms after the last, that are acknowledged at once. The
@@ -90,6 +95,41 @@ fn an_expired_delay_doubles() {
     // A long delay is at most a round trip.
     s.receiver.note_round_trip(Some(Duration::from_millis(70)), Duration::from_secs(10));
     s.arrives(7, 5_000).expect_wait(5_070);
+}
+
+/// Estimates are whole ticks: half of 41 ms are 20 (`tcp_event_data_recv`), and a quarter of 53 ms
+/// are 13 (`tcp_send_delayed_ack`). A timer on the wheel expires a tick later.
+#[test]
+fn delays_are_whole_ticks() {
+    let mut config = linux_config(|config| config.quick_acks = 0);
+    config.rto.timer = TimerClock::Wheel(Duration::from_millis(1));
+    let mut s = Script::configured(config);
+    s.arrives(1, 0).ack();
+    s.arrives(2, 0).ack();
+    // The estimates are 40, then 20 + 21, then 20 + 24.
+    s.arrives(3, 21).expect_wait(21 + 41 + 1).ack();
+    s.arrives(4, 45).expect_wait(45 + 44 + 1);
+    // Less than a quarter of the new estimate, 22 + 30 or 22 + 31, is left of 89 ms.
+    for (arrives, due) in [(75, AckDue::At(at(90))), (76, AckDue::Now)] {
+        let mut receiver = s.receiver.clone();
+        receiver.take(&Segment::new(start_of(5), 0, Flags::ACK | Flags::FIN), at(arrives));
+        assert_eq!(receiver.ack_due(), due, "{arrives}");
+    }
+}
+
+/// A FIN makes an end interactive (`tcp_fin`): the application may answer it.
+#[test]
+fn a_fin_waits_for_the_application_unless_more_than_a_segment_is_due() {
+    for (before, due) in [(0, AckDue::At(at(140))), (1, AckDue::Now)] {
+        let mut s = linux(|_| {});
+        s.arrives(1, 0).ack();
+        for number in 2..2 + before {
+            s.arrives(number, 100);
+        }
+        let last = Segment::new(start_of(2 + before), 500, Flags::ACK | Flags::FIN);
+        s.receiver.take(&last, at(100));
+        assert_eq!(s.receiver.ack_due(), due, "{before} before");
+    }
 }
 
 #[test]
