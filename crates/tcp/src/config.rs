@@ -150,6 +150,9 @@ pub struct TimestampConfig {
     /// One tick of the timestamp clock.
     #[setting(format = Positive, default = Duration::from_millis(1), example = "10 ms")]
     pub tick: Duration,
+    /// The timestamp at the start of the run. Linux takes an echo of 0 for none.
+    #[setting(format = IntegerRange<0, { u32::MAX }>, default = 0)]
+    pub first: u32,
     /// Do the 12 bytes of the option come out of the MSS, so that the payload shrinks, or does the
     /// packet grow?
     #[setting(default = true)]

@@ -146,6 +146,11 @@ const SENDS: &[Behaviour] = &[
         c.compact_syn = true;
     }),
     sets(
+        "the timestamp clock does not begin at 0",
+        "Linux 6, secure_tcp_ts_off and tcp_tsopt_ecr_before; assumed: no other random offset",
+        |c| c.timestamp.first = 1,
+    ),
+    sets(
         "PSH on the last segment, and on one in each half of the largest window",
         "Linux 6, tcp_push and forced_push; assumed: the application writes all at once",
         |c| c.forced_push = true,

@@ -275,7 +275,8 @@ impl Sender {
 
     /// TSval at this time, from the timestamp clock of this end (RFC 7323 section 5.4).
     pub fn timestamp(&self, at: Instant) -> u32 {
-        (at.nanos() / self.config.timestamp.tick.nanos()) as u32
+        let timestamp = &self.config.timestamp;
+        timestamp.first.wrapping_add((at.nanos() / timestamp.tick.nanos()) as u32)
     }
 
     /// The time at which this end sent the TSval that `echo` returns, as seen at `at`.

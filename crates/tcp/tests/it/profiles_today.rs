@@ -1,6 +1,7 @@
 //! Profiles of current systems: `profile/` of the crate.
 
 use crate::script::Script;
+use crate::script::pair::End;
 use rtolab_tcp::Config;
 use rtolab_tcp::config::{
     Algorithm, CongestionAlgorithm, IdleRestart, LinearFor, PrrBound, Reduction, Response,
@@ -30,6 +31,13 @@ fn linux_is_its_policies_and_more_settings() {
     assert_eq!((config.frto, &config.detectors), (spec.frto, &spec.detectors));
     assert_eq!((config.congestion, config.response), (spec.congestion, spec.response));
     assert_eq!(config.rto.floor, RtoFloor::Variance(Duration::from_millis(200)));
+}
+
+/// It takes an echo of 0 for none (`tcp_tsopt_ecr_before`), so it must not send 0 as a timestamp.
+#[test]
+fn linux_counts_an_echo_of_its_first_millisecond() {
+    let syn = End::open(&linux(&Sysctl::default())).sends_one(0);
+    assert_eq!(syn.timestamps().map(|timestamps| timestamps.value), Some(1));
 }
 
 #[test]
