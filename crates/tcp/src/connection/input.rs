@@ -67,8 +67,7 @@ impl Connection {
         self.sender.on_ack(segment, at);
         self.establish(at);
         if self.config.connection.handshake == Handshake::Alone {
-            self.ack_of_syn_ack_pending = true;
-            self.sender.leave_fast_path();
+            self.send_ack_alone();
         }
     }
 

@@ -87,8 +87,8 @@ pub struct Connection {
     fast_path: FastPath,
     /// Has the application stopped reading (SHUT_RD)?
     rcv_shutdown: bool,
-    /// Is an ACK of the SYN-ACK due that carries no data?
-    ack_of_syn_ack_pending: bool,
+    /// Is an ACK due that carries no data?
+    lone_ack_pending: bool,
     /// SND.WL1 and SND.WL2: the sequence and acknowledgment numbers of the segment that last
     /// updated the send window.
     snd_wl: (Seq, Seq),
@@ -136,7 +136,7 @@ impl Connection {
             connected: false,
             fast_path: FastPath::None,
             rcv_shutdown: false,
-            ack_of_syn_ack_pending: false,
+            lone_ack_pending: false,
             snd_wl: (Seq::FIRST, Seq::FIRST),
             persist: Persist::default(),
             reset: None,
@@ -181,6 +181,7 @@ impl Connection {
     /// The application writes `bytes` bytes.
     pub fn write(&mut self, bytes: u64) {
         self.fast_path = FastPath::None;
+        self.precede_by_ack();
         self.sender.write(bytes);
     }
 

@@ -6,6 +6,7 @@ use super::input::MAX_WINDOW_SHIFT;
 use super::outgoing_reset::Reset;
 use super::states::FastPath;
 use super::{Connection, State};
+use crate::config::AckRules;
 use crate::receiver::SackUse;
 use crate::segment::{Flags, Segment, SynOptions, Timestamps};
 use crate::sender::Chunk;
@@ -50,6 +51,22 @@ impl Connection {
             && self.sender.is_waiting()
     }
 
+    /// The next segment is an ACK without data, if one is due.
+    pub(super) fn send_ack_alone(&mut self) {
+        self.lone_ack_pending = true;
+        self.sender.leave_fast_path();
+    }
+
+    /// Linux acknowledges at once before the application answers (`tcp_ack_snd_check`), unless data
+    /// that was written before carries the ACK (`tcp_data_snd_check`).
+    #[inline]
+    pub(super) fn precede_by_ack(&mut self) {
+        let acks_first = self.config.receiver.ack_rules == AckRules::Linux;
+        if acks_first && self.receiver.is_ack_due_now() && !self.sender.has_unsent() {
+            self.send_ack_alone();
+        }
+    }
+
     /// An ACK without data.
     #[inline(always)]
     pub(super) fn pure_ack(&mut self, at: Instant) -> Segment {
@@ -74,9 +91,9 @@ impl Connection {
         if self.state == State::Closed && !self.receiver.is_ack_due_now() {
             return None;
         }
-        let ack_of_syn_ack_pending =
-            core::mem::take(&mut self.ack_of_syn_ack_pending) && self.receiver.is_ack_due_now();
-        if ack_of_syn_ack_pending || self.receiver.is_rxt_echo_due() {
+        let lone_ack_pending =
+            core::mem::take(&mut self.lone_ack_pending) && self.receiver.is_ack_due_now();
+        if lone_ack_pending || self.receiver.is_rxt_echo_due() {
             return Some(self.pure_ack(at));
         }
         if self.sender.take_frto_probe() {

@@ -58,6 +58,11 @@ impl Sender {
         Some(chunk)
     }
 
+    /// Is there data that was never sent?
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.flight.max() < self.write_seq
+    }
+
     /// Is nothing outstanding and nothing to be sent? This is the normal state of an end that only
     /// receives.
     #[inline]

@@ -39,7 +39,7 @@ impl Sender {
             initial_window: self.initial_window(),
             is_new,
             in_recovery: self.recovery.is_in_fast_recovery(),
-            has_more: self.flight.max() < self.write_seq,
+            has_more: self.has_unsent(),
         };
         match self.validation.as_deref_mut() {
             Some(WindowValidation::Rfc2861(validation)) => {
@@ -63,7 +63,7 @@ impl Sender {
     #[inline]
     pub(super) fn validate_blocked(&mut self, at: Instant) {
         let is_after_ack = self.last_activity.received == Some(at);
-        if self.validation.is_some() && is_after_ack && self.flight.max() < self.write_seq {
+        if self.validation.is_some() && is_after_ack && self.has_unsent() {
             let pipe = self.outstanding();
             if let Some(WindowValidation::Linux(usage)) = self.validation.as_deref_mut() {
                 usage.on_blocked(pipe, &self.flight, &self.window);

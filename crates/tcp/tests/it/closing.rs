@@ -2,7 +2,8 @@
 
 use crate::script::base;
 use crate::script::pair::{End, connected};
-use rtolab_tcp::{Event, Flags, Segment, Seq, State};
+use rtolab_tcp::config::{AckDelay, AckRules};
+use rtolab_tcp::{Config, Event, Flags, Segment, Seq, State};
 
 fn states(a: &End, b: &End) -> (State, State) {
     (a.connection.state(), b.connection.state())
@@ -94,6 +95,38 @@ fn t_b_18_a_fin_that_acknowledges_the_fin() {
     assert_eq!(both.ack, fin.end());
     a.gets(&both, 0);
     assert_eq!(states(&a, &b), (State::TimeWait, State::LastAck));
+}
+
+/// Linux acknowledges the filled gap before the application sees the end (`tcp_ack_snd_check`). A
+/// FIN that arrives in order waits for the application's (`tcp_fin`).
+#[test]
+fn linux_acknowledges_a_filled_gap_before_its_own_fin() {
+    let fin_ack = Flags::FIN | Flags::ACK;
+    let acks_first = |config: &mut Config| {
+        (config.receiver.ack_rules, config.receiver.ack_delay) =
+            (AckRules::Linux, AckDelay::Adaptive);
+    };
+    for (change, order, expected) in [
+        (&acks_first as &dyn Fn(&mut Config), [1, 0], [Flags::ACK, fin_ack].as_slice()),
+        (&acks_first, [0, 1], &[fin_ack]),
+        (&|_: &mut Config| {}, [1, 0], &[fin_ack]),
+    ] {
+        let mut config = base();
+        change(&mut config);
+        let (mut a, mut b) = connected(&base(), &config, 0);
+        a.connection.write(500);
+        let data = a.sends_one(0);
+        let sent = [data, closes(&mut a, 0)];
+        b.gets(&sent[order[0]], 10);
+        b.sends(10);
+        b.gets(&sent[order[1]], 20);
+        b.connection.read(500);
+        b.connection.close();
+        let answers = b.sends(20);
+        assert!(answers.iter().all(|segment| segment.ack == sent[1].end()));
+        let flags: Vec<_> = answers.iter().map(|segment| segment.flags).collect();
+        assert_eq!(flags, expected, "{order:?}");
+    }
 }
 
 #[test]
