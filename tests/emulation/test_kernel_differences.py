@@ -8,6 +8,7 @@ import pytest
 import rtolab
 from guests import require_kernel
 from kernel_differences import (
+    FIRST_SIGN_S,
     Difference,
     Packet,
     compared,
@@ -36,7 +37,9 @@ def changed(place: str, number: int, **fields: object) -> dict[str, list[Packet]
 
 def test_equal_runs_have_no_difference() -> None:
     assert first_difference(RUN, RUN) is None
-    assert first_difference(RUN, changed("sender", 2, at_s=0.109)) is None
+    later = changed("sender", 2, at_s=0.109)
+    assert first_difference(RUN, later) is None
+    assert first_difference(RUN, later, FIRST_SIGN_S)
 
 
 def test_pure_acks_of_the_sender_and_the_end_do_not_count() -> None:

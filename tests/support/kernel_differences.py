@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 TOLERANCE_S = 0.01
 """Packets may be this far apart, in seconds."""
+FIRST_SIGN_S = 1e-4
+"""Packets this far apart, in seconds, show where a difference begins."""
 WINDOW = 65535
 """The receiver's window in bytes; a kernel keeps no smaller one (`tcp_measure_rcv_mss`)."""
 
@@ -181,12 +183,14 @@ def compared(seed: int, kernel: Kernel, folder: Path) -> Difference | None:
     return difference_on(path, seed, kernel)
 
 
-def difference_on(path: Path, seed: int, kernel: Kernel) -> Difference | None:
+def difference_on(
+    path: Path, seed: int, kernel: Kernel, tolerance_s: float = TOLERANCE_S
+) -> Difference | None:
     """The first difference in a scenario with this seed."""
     timer = {"tcp.rto.timer": f"wheel-{kernel.hz}"} if kernel.hz in WHEELS else {}
     engine = rtolab.run(path, sender=SENDER, seed=seed, set={**RECEIVER, **timer}, trace=True)
     guest = emulate(path, variants=[Variant()], seed=seed, runs=1, parallel=1, kernel=kernel)
-    return first_difference(packets(engine), packets(guest))
+    return first_difference(packets(engine), packets(guest), tolerance_s)
 
 
 def all_compared(
@@ -253,7 +257,9 @@ def packets(result: Result) -> dict[str, list[Packet]]:
 
 
 def first_difference(
-    engine: dict[str, list[Packet]], kernel: dict[str, list[Packet]]
+    engine: dict[str, list[Packet]],
+    kernel: dict[str, list[Packet]],
+    tolerance_s: float = TOLERANCE_S,
 ) -> Difference | None:
     """The first difference until all data are acknowledged.
 
@@ -267,7 +273,7 @@ def first_difference(
         longest = max(map(len, sides))
         for number in range(longest):
             one, other = (side[number] if number < len(side) else None for side in sides)
-            if one and other and _are_alike(one, other):
+            if one and other and _are_alike(one, other, tolerance_s):
                 continue
             at_s = min(packet.at_s for packet in (one, other) if packet)
             found.append(Difference(at_s, place, one, other))
@@ -275,8 +281,8 @@ def first_difference(
     return min(found, key=lambda difference: difference.at_s, default=None)
 
 
-def _are_alike(one: Packet, other: Packet) -> bool:
-    return one.content == other.content and abs(one.at_s - other.at_s) <= TOLERANCE_S
+def _are_alike(one: Packet, other: Packet, tolerance_s: float) -> bool:
+    return one.content == other.content and abs(one.at_s - other.at_s) <= tolerance_s
 
 
 def _counted(sent: list[Packet], place: str, end: int) -> Iterator[Packet]:
