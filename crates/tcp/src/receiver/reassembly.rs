@@ -119,6 +119,7 @@ impl Receiver {
         let bytes = self.queued.iter().map(|range| range.end.since(range.start)).sum();
         let own = match self.queued.iter().any(|before| before.end == range.start) {
             _ if range.start <= self.rcv_nxt => Own::Queued,
+            _ if self.duplicate.as_ref() == Some(range) => Own::Dropped,
             true => Own::Appended,
             false => Own::NotYet,
         };

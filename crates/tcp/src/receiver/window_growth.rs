@@ -35,6 +35,8 @@ pub(super) enum Own {
     Appended,
     /// Otherwise it is counted after that (`tcp_data_queue_ofo`).
     NotYet,
+    /// All of it is queued already, so it is dropped, and the window does not grow.
+    Dropped,
 }
 
 /// The growth of a window.
@@ -81,6 +83,7 @@ impl WindowGrowth {
             Own::Queued => TRUESIZE,
             Own::Appended => TRUESIZE - SK_BUFF,
             Own::NotYet => 0,
+            Own::Dropped => return false,
         };
         let used = own + segments * (TRUESIZE - SK_BUFF) + queued.ranges as u64 * SK_BUFF;
         let limit = self.window(self.memory.saturating_sub(used));

@@ -58,6 +58,22 @@ fn a_duplicate_shortens_the_growth_by_two() {
     }
 }
 
+/// The copy of a segment above a gap is dropped (`tcp_data_queue_ofo`), so the window does not grow.
+/// The acknowledgments of three copies leave 13 of 16, and each later step leaves the count at 12.
+#[test]
+fn a_copy_of_a_segment_above_a_gap_does_not_let_the_window_grow() {
+    for (copies, left) in [(0, 16), (3, 12)] {
+        let mut s = linux(|config| config.memory = Some(200_000));
+        s.arrives(1, 10).ack();
+        s.arrives(3, 20).ack();
+        for _ in 0..copies {
+            s.arrives(3, 30).expect_ack(1, &[(3, 3), (3, 3)]);
+        }
+        s.arrives(2, 40).ack();
+        assert_eq!(quick(&mut s, 4), 10 + left, "{copies} copies");
+    }
+}
+
 #[test]
 fn sixteen_acknowledgments_follow_a_duplicate() {
     let mut s = linux(|_| {});
