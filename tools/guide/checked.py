@@ -265,7 +265,7 @@ CHECKS = (
         "the profile `linux` on random paths",
         LINUX_12,
         "2026-11-28",
-        "tools/kernel-differences 10000 --seed 3000000 --kernel 6.12",
+        "tools/kernel-differences 10000 --seed 5000000 --kernel 6.12",
         "agreement.md",
         _random,
         _random_wrong,
@@ -363,7 +363,7 @@ CHECKS = (
     Check(
         "hostile input",
         "fuzzing",
-        "2026-11-22",
+        "2026-11-28",
         "make soak",
         "reliability.md",
         _fuzzing,

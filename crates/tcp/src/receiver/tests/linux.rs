@@ -58,7 +58,7 @@ fn a_duplicate_shortens_the_growth_by_two() {
     }
 }
 
-/// The copy of a segment above a gap is dropped (`tcp_data_queue_ofo`), so the window does not grow.
+/// The copy of a segment above a gap is dropped (`tcp_data_queue_ofo`): the window does not grow.
 /// The acknowledgments of three copies leave 13 of 16, and each later step leaves the count at 12.
 #[test]
 fn a_copy_of_a_segment_above_a_gap_does_not_let_the_window_grow() {
