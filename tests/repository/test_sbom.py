@@ -1,8 +1,12 @@
 """The bill of materials of a wheel."""
 
+import base64
+import hashlib
 import json
+import subprocess
 import sys
 import tomllib
+import zipfile
 from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec, module_from_spec, spec_from_loader
 from pathlib import Path
@@ -69,3 +73,31 @@ def test_the_same_parts_have_the_same_bill(sbom: Any, monkeypatch: pytest.Monkey
     assert urls == ["pkg:pypi/numpy@2.4.0", "pkg:cargo/zstd@0.13.3"]
     assert found["components"][1]["hashes"][0]["content"] == "ab" * 32
     assert text != sbom.bill("1.2.3", parts[:1])
+
+
+def test_a_wheel_names_no_folder_of_its_build(tmp_path: Path) -> None:
+    wheel = tmp_path / "one-1-py3-none-any.whl"
+    bill, record = "one-1.dist-info/sboms/one.cyclonedx.json", "one-1.dist-info/RECORD"
+    entries = {
+        "one.py": "at = '/build/here'\n",
+        bill: '{"bom-ref": "path+file:///build/here/crates/one#1"}',
+        record: f"one.py,sha256=x,19\n{bill},sha256=y,50\n{record},,\n",
+    }
+    time = (2026, 11, 28, 1, 2, 4)
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, text in entries.items():
+            archive.writestr(zipfile.ZipInfo(name, time), text, zipfile.ZIP_DEFLATED)
+    tool = ROOT / "tools" / "relative-sbom"
+    subprocess.run([sys.executable, tool, wheel, "/build/here"], check=True)
+    with zipfile.ZipFile(wheel) as archive:
+        changed = {name: archive.read(name) for name in archive.namelist()}
+        assert {about.date_time for about in archive.infolist()} == {time}
+    assert list(changed) == list(entries)
+    assert changed["one.py"].decode() == entries["one.py"]
+    assert changed[bill] == b'{"bom-ref": "path+file:///rtolab/crates/one#1"}'
+    digest = base64.urlsafe_b64encode(hashlib.sha256(changed[bill]).digest()).decode().rstrip("=")
+    assert changed[record].decode().splitlines() == [
+        "one.py,sha256=x,19",
+        f"{bill},sha256={digest},{len(changed[bill])}",
+        f"{record},,",
+    ]
