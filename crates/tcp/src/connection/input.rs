@@ -360,8 +360,15 @@ impl Connection {
                 self.state = State::CloseWait;
                 self.push_event(Event::PeerClosed);
             }
-            State::FinWait1 => self.state = State::Closing,
-            State::FinWait2 => self.enter_time_wait(at),
+            // This end has nothing to add, so the FIN is acknowledged at once.
+            State::FinWait1 => {
+                self.receiver.ack_now();
+                self.state = State::Closing;
+            }
+            State::FinWait2 => {
+                self.receiver.ack_now();
+                self.enter_time_wait(at);
+            }
             _ => {}
         }
     }

@@ -30,7 +30,7 @@ const SMALLEST_GROWING: u32 = 128;
 pub(super) struct LinuxAcks {
     /// The number of acknowledgments that are sent at once (`icsk_ack.quick`).
     quick: u32,
-    /// The estimated time between segments (`icsk_ack.ato`).
+    /// The estimated time between segments (`icsk_ack.ato`). It is zero before the first data.
     ato: Duration,
     /// When the last segment arrived in order (`icsk_ack.lrcvtime`).
     last: Option<Instant>,
@@ -92,11 +92,15 @@ impl LinuxAcks {
         (at, config): (Instant, &ReceiverConfig),
         (due, unacknowledged): (AckDue, u64),
     ) -> AckDue {
-        let pushed = self.begin_in_order(segment, (at, config), Queued::default());
+        // A FIN without data is no data (`tcp_data_queue`).
+        let has_data = segment.len > 0;
+        let pushed = has_data && self.begin_in_order(segment, (at, config), Queued::default());
         // The application may answer the FIN with its own (`tcp_fin`).
-        self.interactive |= segment.flags.has(Flags::FIN);
+        let fin = segment.flags.has(Flags::FIN);
+        self.interactive |= fin;
+        self.scheduled |= fin;
         let at_once = self.is_quick()
-            || self.is_more_than_full(unacknowledged, config)
+            || self.is_more_than_full(unacknowledged + u64::from(fin), config)
             || (pushed && !self.interactive);
         if at_once { AckDue::Now } else { self.delay(at, due, config) }
     }
@@ -267,7 +271,7 @@ impl LinuxAcks {
 
     /// When a delayed acknowledgment is sent (`tcp_send_delayed_ack`).
     fn delay(&mut self, at: Instant, due: AckDue, config: &ReceiverConfig) -> AckDue {
-        let mut ato = self.ato;
+        let mut ato = if self.last.is_some() { self.ato } else { Duration::ZERO };
         if ato > ATO_MIN {
             ato = ato.min(self.srtt.map_or(ato, |srtt| self.ticks_up(srtt).max(ATO_MIN)));
         }

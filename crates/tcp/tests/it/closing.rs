@@ -105,6 +105,7 @@ fn linux_acknowledges_a_filled_gap_before_its_own_fin() {
     let acks_first = |config: &mut Config| {
         (config.receiver.ack_rules, config.receiver.ack_delay) =
             (AckRules::Linux, AckDelay::Adaptive);
+        config.receiver.ack_every = 2;
     };
     for (change, order, expected) in [
         (&acks_first as &dyn Fn(&mut Config), [1, 0], [Flags::ACK, fin_ack].as_slice()),
@@ -127,6 +128,18 @@ fn linux_acknowledges_a_filled_gap_before_its_own_fin() {
         let flags: Vec<_> = answers.iter().map(|segment| segment.flags).collect();
         assert_eq!(flags, expected, "{order:?}");
     }
+}
+
+/// An end that has closed has no answer to wait for (`tcp_fin`).
+#[test]
+fn linux_acknowledges_a_fin_at_once_after_its_own() {
+    let mut config = base();
+    config.receiver.ack_rules = AckRules::Linux;
+    let (mut a, mut b) = connected(&config, &base(), 0);
+    let fin = closes(&mut a, 0);
+    a.gets(&b.answers(&fin, 10)[0], 20);
+    let fin = closes(&mut b, 30);
+    assert_eq!(a.answers(&fin, 40)[0].ack, fin.end());
 }
 
 #[test]

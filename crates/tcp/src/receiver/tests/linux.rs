@@ -113,8 +113,8 @@ fn an_expired_delay_doubles() {
     s.arrives(7, 5_000).expect_wait(5_070);
 }
 
-/// Estimates are whole ticks: half of 41 ms are 20 (`tcp_event_data_recv`), and a quarter of 53 ms
-/// are 13 (`tcp_send_delayed_ack`). A timer on the wheel expires a tick later.
+/// Estimates are whole ticks: half of 41 ms are 20 (`tcp_event_data_recv`). A timer on the wheel
+/// expires a tick later, but that tick is no part of what is left (`tcp_send_delayed_ack`).
 #[test]
 fn delays_are_whole_ticks() {
     let mut config = linux_config(|config| config.quick_acks = 0);
@@ -124,28 +124,37 @@ fn delays_are_whole_ticks() {
     s.arrives(2, 0).ack();
     // The estimates are 40, then 20 + 21, then 20 + 24.
     s.arrives(3, 21).expect_wait(21 + 41 + 1).ack();
-    s.arrives(4, 45).expect_wait(45 + 44 + 1);
-    // Less than a quarter of the new estimate, 22 + 30 or 22 + 31, is left of 89 ms.
+    // Small segments wait at an interactive end.
+    s.receiver.note_data_sent(at(21));
+    let small = |from| Segment::new(start_of(4) + from, 100, Flags::ACK | Flags::PSH);
+    s.receiver.take(&small(0), at(45));
+    s.expect_wait(45 + 44 + 1);
+    // A quarter of the next estimate, 22 + 30 or 22 + 31, is 13. Of 89 ms 14 or 13 are left.
     for (arrives, due) in [(75, AckDue::At(at(90))), (76, AckDue::Now)] {
         let mut receiver = s.receiver.clone();
-        receiver.take(&Segment::new(start_of(5), 0, Flags::ACK | Flags::FIN), at(arrives));
+        receiver.take(&small(100), at(arrives));
         assert_eq!(receiver.ack_due(), due, "{arrives}");
     }
 }
 
-/// A FIN makes an end interactive (`tcp_fin`): the application may answer it.
+/// A FIN makes an end interactive (`tcp_fin`): the application may answer it. With a full segment
+/// its sequence number is one more than the segment.
 #[test]
 fn a_fin_waits_for_the_application_unless_more_than_a_segment_is_due() {
-    for (before, due) in [(0, AckDue::At(at(140))), (1, AckDue::Now)] {
+    for (len, due) in [(0, AckDue::At(at(140))), (999, AckDue::At(at(140))), (1000, AckDue::Now)] {
         let mut s = linux(|_| {});
         s.arrives(1, 0).ack();
-        for number in 2..2 + before {
-            s.arrives(number, 100);
-        }
-        let last = Segment::new(start_of(2 + before), 500, Flags::ACK | Flags::FIN);
-        s.receiver.take(&last, at(100));
-        assert_eq!(s.receiver.ack_due(), due, "{before} before");
+        s.receiver.take(&Segment::new(start_of(2), len, Flags::ACK | Flags::FIN), at(100));
+        assert_eq!(s.receiver.ack_due(), due, "{len} bytes");
     }
+}
+
+/// Before the first data there is no estimate to wait for (`icsk_ack.ato`).
+#[test]
+fn a_fin_without_any_data_is_acknowledged_soon() {
+    let mut s = linux(|_| {});
+    s.receiver.take(&Segment::new(start_of(1), 0, Flags::ACK | Flags::FIN), at(100));
+    assert_eq!(s.receiver.ack_due(), AckDue::At(at(100)));
 }
 
 #[test]
