@@ -234,6 +234,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("tcp.ecn", "true"),
     ("tcp.eln", "true"),
     ("tcp.timestamp.tick", "10 ms"),
+    ("tcp.timestamp.first", "7"),
     ("tcp.timestamp.in_mss", "false"),
     ("tcp.timestamp.echo", "echo-all"),
     ("tcp.rto.min", "200 ms"),
