@@ -34,7 +34,7 @@ impl Connection {
     }
 
     fn finish_sending(&mut self) {
-        self.precede_by_ack();
+        self.acknowledge_first();
         self.sender.close();
         self.state = match self.state {
             State::SynReceived | State::Established => State::FinWait1,

@@ -181,7 +181,7 @@ impl Connection {
     /// The application writes `bytes` bytes.
     pub fn write(&mut self, bytes: u64) {
         self.fast_path = FastPath::None;
-        self.precede_by_ack();
+        self.acknowledge_first();
         self.sender.write(bytes);
     }
 

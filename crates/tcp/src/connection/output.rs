@@ -60,7 +60,7 @@ impl Connection {
     /// Linux acknowledges at once before the application answers (`tcp_ack_snd_check`), unless data
     /// that was written before carries the ACK (`tcp_data_snd_check`).
     #[inline]
-    pub(super) fn precede_by_ack(&mut self) {
+    pub(super) fn acknowledge_first(&mut self) {
         let acks_first = self.config.receiver.ack_rules == AckRules::Linux;
         if acks_first && self.receiver.is_ack_due_now() && !self.sender.has_unsent() {
             self.send_ack_alone();

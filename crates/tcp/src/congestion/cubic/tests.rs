@@ -117,25 +117,18 @@ fn a_timeout_clears_the_maximum() {
     assert_eq!(window.cwnd(), 70_000 + 5);
 }
 
+/// In the second case the last acknowledgment of a recovery leaves nothing outstanding: the stage
+/// begins with it, and what was idle before does not move its start beyond the next data.
 #[test]
 fn idle_time_does_not_count() {
-    let (mut cubic, mut window) = reduced(without_reno());
-    cubic.congestion_avoidance(&mut window, &after(0, 0));
-    cubic.after_idle(after(0, 0).at, after(10_000, 0).at);
-    // W_cubic(1 s) is 86.6807, as above.
-    cubic.congestion_avoidance(&mut window, &after(11_000, 0));
-    assert_eq!(window.cwnd(), 70_000 + 238);
-}
-
-/// The last acknowledgment of a recovery leaves nothing outstanding: the stage begins with it, and
-/// what was idle before does not move its start beyond the next data.
-#[test]
-fn idle_time_before_the_start_of_a_stage_does_not_move_it() {
-    let (mut cubic, mut window) = reduced(without_reno());
-    cubic.congestion_avoidance(&mut window, &after(100, 0));
-    cubic.after_idle(after(0, 0).at, after(100, 0).at);
-    cubic.congestion_avoidance(&mut window, &after(1_100, 0));
-    assert_eq!(window.cwnd(), 70_000 + 238);
+    for (begins, idle_until) in [(0, 10_000), (100, 100)] {
+        let (mut cubic, mut window) = reduced(without_reno());
+        cubic.congestion_avoidance(&mut window, &after(begins, 0));
+        cubic.after_idle(after(0, 0).at, after(idle_until, 0).at);
+        // W_cubic(1 s) is 86.6807, as above.
+        cubic.congestion_avoidance(&mut window, &after(idle_until + 1_000, 0));
+        assert_eq!(window.cwnd(), 70_000 + 238, "{begins}");
+    }
 }
 
 #[test]
