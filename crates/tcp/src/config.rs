@@ -125,6 +125,10 @@ pub struct Config {
     /// `forced_push`)?
     #[setting(skip)]
     pub forced_push: bool,
+    /// Does a last segment wait until the window has room for its FIN, too (Linux,
+    /// `tcp_snd_wnd_test`)?
+    #[setting(skip)]
+    pub fin_waits_for_window: bool,
     /// Does the option that permits SACK take the place of the padding of timestamps in a SYN
     /// (Linux, `tcp_options_write`)?
     #[setting(skip)]

@@ -244,7 +244,11 @@ impl Sender {
         let partial = len < waiting.min(self.window.smss())
             && !self.override_silly_window
             && len * 2 < u64::from(self.largest_window);
-        if partial || (len == 0 && !fin) {
+        // The segment ends with the FIN, for which the window has no room.
+        let held = self.config.fin_waits_for_window
+            && (self.fin && len == waiting && !fin)
+            && !self.override_silly_window;
+        if partial || held || (len == 0 && !fin) {
             return None;
         }
         let flags = if fin { Flags::FIN } else { Flags::NONE };

@@ -209,6 +209,44 @@ fn a_fin_counts_against_the_advertised_window() {
     assert_eq!((fin[0].len, fin[0].flags), (0, Flags::FIN | Flags::ACK));
 }
 
+/// Two segments of data that fill a window of 2,000 bytes, followed by a FIN: the segments sent, and
+/// those sent by the persist timer if nothing is outstanding.
+fn sent_into_a_full_window(fin_waits_for_window: bool) -> (Vec<Segment>, End) {
+    let config = Config { fin_waits_for_window, ..base() };
+    let (mut a, _) = connected(&config, &base(), 0);
+    let mut ack = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
+    (ack.ack, ack.window) = (Seq::FIRST + 1, 2000);
+    a.gets(&ack, 0);
+    a.connection.write(2000);
+    a.connection.close();
+    (a.sends(0), a)
+}
+
+/// Linux counts the FIN of a segment in `tcp_snd_wnd_test`.
+#[test]
+fn on_linux_a_last_segment_waits_for_the_window_that_its_fin_needs() {
+    assert_eq!(sent_into_a_full_window(false).0.len(), 2);
+    let (sent, mut a) = sent_into_a_full_window(true);
+    assert_eq!(sent.len(), 1);
+    let mut ack = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
+    (ack.ack, ack.window) = (Seq::FIRST + 1001, 1001);
+    let last = a.answers(&ack, 100);
+    assert_eq!(last.len(), 1);
+    assert_eq!((last[0].len, last[0].flags.has(Flags::FIN)), (1000, true));
+}
+
+/// `tcp_write_wakeup` sends what the window has room for.
+#[test]
+fn the_persist_timer_sends_a_last_segment_that_waits_for_its_fin() {
+    let (_, mut a) = sent_into_a_full_window(true);
+    let mut ack = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
+    (ack.ack, ack.window) = (Seq::FIRST + 1001, 1000);
+    assert_eq!(a.answers(&ack, 100), []);
+    let at = a.timer();
+    let last = a.sends_one(at);
+    assert_eq!((last.len, last.flags.has(Flags::FIN)), (1000, false));
+}
+
 #[test]
 fn giving_up_resets_the_peer() {
     let (mut a, mut b) = connected(&base(), &base(), 0);
