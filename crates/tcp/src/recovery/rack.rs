@@ -129,8 +129,10 @@ impl LossRecovery for Rack {
     }
 
     fn on_reordering_timer(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> RecoveryAction {
-        let losses = self.detect_loss(recovery, cx);
-        self.enter_recovery(losses, recovery, cx)
+        match self.detect_loss(recovery, cx) {
+            None => RecoveryAction::None,
+            Some(_) => self.enter_recovery(recovery, cx),
+        }
     }
 
     fn on_timeout(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> AfterTimeout {
@@ -315,15 +317,9 @@ impl Rack {
         Some(losses)
     }
 
-    /// Begins fast recovery if a loss is found outside of recovery.
-    fn enter_recovery(
-        &self,
-        losses: Option<RackLosses>,
-        recovery: &Recovery,
-        cx: &Context<'_>,
-    ) -> RecoveryAction {
-        let lost = losses.is_some() && cx.flight.lost() > 0;
-        let begins = lost && !self.timed_out && !recovery.is_in_fast_recovery();
+    /// Begins fast recovery if data is lost outside of recovery.
+    fn enter_recovery(&self, recovery: &Recovery, cx: &Context<'_>) -> RecoveryAction {
+        let begins = cx.flight.lost() > 0 && !self.timed_out && !recovery.is_in_fast_recovery();
         match begins && recovery.may_enter_by_scoreboard(cx) {
             true => self.enter(cx.flight, false),
             false => RecoveryAction::None,

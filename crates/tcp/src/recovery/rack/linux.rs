@@ -16,6 +16,18 @@ use crate::timer::{Timer, TimerTable};
 /// The largest reordering window, in quarters of a round trip.
 const MAX_REO_WND_MULT: u64 = 255;
 
+/// What the current event releases, as far as the windows allow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Releases {
+    /// Retransmissions, then new data.
+    #[default]
+    All,
+    /// New data only (`tcp_try_undo_partial`).
+    New,
+    /// Retransmissions only: the timer sends no new data (`tcp_rack_reo_timeout`).
+    Retransmissions,
+}
+
 /// RACK as in Linux.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinuxRack {
@@ -38,8 +50,7 @@ pub(crate) struct LinuxRack {
     /// Does the current acknowledgment answer a segment that was sent before the first
     /// retransmission (`tcp_packet_delayed`)?
     delayed: bool,
-    /// Does the current acknowledgment release new data only (`tcp_try_undo_partial`)?
-    only_new: bool,
+    releases: Releases,
     /// Is the reduction undone by the current acknowledgment?
     undone: bool,
     /// The segments that the current acknowledgment delivers (`delivered`).
@@ -64,7 +75,7 @@ impl LossRecovery for LinuxRack {
     fn begin_ack(&mut self) {
         self.rack.begin_ack();
         (self.delivered, self.delivered_segments) = (None, 0);
-        (self.delayed, self.only_new, self.undone) = (false, false, false);
+        (self.delayed, self.releases, self.undone) = (false, Releases::All, false);
     }
 
     /// Steps 1 to 3 of RFC 8985 section 6.2. The echo counts only if a retransmission is
@@ -121,14 +132,18 @@ impl LossRecovery for LinuxRack {
             || ack.newly_sacked > 0
             || ack.dsack.is_some();
         if recovery.is_in_fast_recovery() && self.delayed && cx.flight.retrans_out() > 0 {
-            self.only_new = true;
+            self.releases = Releases::New;
             cx.timers.stop(Timer::Reordering);
             return RecoveryAction::None;
         }
         if is_dubious && was_open && !self.in_disorder {
             self.retrans_stamp = None;
         }
-        let step = self.detect_on_ack(recovery, ack, cx);
+        let mut step = self.detect_on_ack(recovery, ack, cx);
+        if is_dubious && step == RecoveryAction::None {
+            // What is marked lost begins the next recovery (`tcp_time_to_recover`).
+            step = self.begin_recovery(false, recovery, cx);
+        }
         if is_dubious && !self.rack.timed_out && !recovery.is_in_fast_recovery() {
             self.try_keep_open(cx.flight);
         }
@@ -137,12 +152,12 @@ impl LossRecovery for LinuxRack {
 
     /// The reordering timer expired.
     fn on_reordering_timer(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> RecoveryAction {
-        self.only_new = false;
+        self.releases = Releases::Retransmissions;
         self.detect(recovery, cx)
     }
 
     fn on_timeout(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> AfterTimeout {
-        (self.only_new, self.in_disorder) = (false, false);
+        (self.releases, self.in_disorder) = (Releases::All, false);
         self.rack.mark_losses_on_rto(Duration::ZERO, recovery, cx)
     }
 
@@ -205,10 +220,12 @@ impl LossRecovery for LinuxRack {
     }
 
     fn next_seg(&mut self, _: &Recovery, cx: &mut Context<'_>) -> Option<NextSeg> {
-        let may_retransmit = !self.only_new && cx.flight.has_unretransmitted_losses();
+        let may_retransmit =
+            self.releases != Releases::New && cx.flight.has_unretransmitted_losses();
         let lost = self.first_lost(cx.flight).filter(|_| may_retransmit);
         let lost = lost.map(NextSeg::Retransmission);
-        lost.or(cx.can_send_new.then_some(NextSeg::NewAsUsual))
+        let may_send_new = self.releases != Releases::Retransmissions && cx.can_send_new;
+        lost.or(may_send_new.then_some(NextSeg::NewAsUsual))
     }
 
     fn first_lost(&self, flight: &Flight) -> Option<Seq> {
@@ -264,13 +281,24 @@ impl LinuxRack {
         RecoveryAction::None
     }
 
-    /// Begins fast recovery if a retransmission after a timeout is lost (`FLAG_LOST_RETRANS`).
     fn detect(&mut self, recovery: &Recovery, cx: &mut Context<'_>) -> RecoveryAction {
-        let losses = self.rack.detect_loss(recovery, cx);
-        let lost_again = losses.is_some_and(|losses| losses.lost_again);
+        match self.rack.detect_loss(recovery, cx) {
+            None => RecoveryAction::None,
+            Some(losses) => self.begin_recovery(losses.lost_again, recovery, cx),
+        }
+    }
+
+    /// Begins fast recovery if data is lost, or after a timeout if a retransmission is `lost_again`
+    /// (`FLAG_LOST_RETRANS`).
+    fn begin_recovery(
+        &mut self,
+        lost_again: bool,
+        recovery: &Recovery,
+        cx: &Context<'_>,
+    ) -> RecoveryAction {
         let mut step = match lost_again && core::mem::take(&mut self.rack.timed_out) {
             true => self.rack.enter(cx.flight, true),
-            false => self.rack.enter_recovery(losses, recovery, cx),
+            false => self.rack.enter_recovery(recovery, cx),
         };
         if step != RecoveryAction::None {
             self.clean_up_retrans_stamp(cx.flight);
