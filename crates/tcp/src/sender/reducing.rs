@@ -221,9 +221,12 @@ impl Sender {
 
     /// The bytes of the fast retransmit, if they count in the pipe before it is sent.
     fn counted_before_sent(&self) -> u64 {
-        let head = self.flight.head().filter(|head| head.is_retrans_out());
         let pipe = self.config.recovery.sack.outstanding == Outstanding::Pipe;
-        let waits = head.filter(|_| pipe && self.retransmit_head.is_some());
-        waits.map_or(0, |head| u64::from(head.len))
+        if !pipe || self.retransmit_head.is_none() {
+            return 0;
+        }
+        // RACK may retransmit another segment than the head, which still waits for its own.
+        let next = self.flight.segment_at(self.first_retransmission());
+        next.filter(|sent| sent.is_retrans_out()).map_or(0, |sent| u64::from(sent.len))
     }
 }
