@@ -34,8 +34,13 @@ pub struct Episode {
     pub began: Instant,
     /// The first sequence number of the segment that timed out or was marked lost.
     pub seq: Seq,
+    /// SND.UNA when it began.
+    pub una: Seq,
     /// SND.MAX when it began.
     pub max: Seq,
+    /// The retransmitted segments in flight when it began (`retrans_out`); `None` if this is
+    /// unknown.
+    pub retrans_out: Option<u32>,
     /// SND.MAX when its last retransmission was sent. An acknowledgment beyond it ends the episode.
     pub high: Seq,
     /// The connection's smallest round-trip time so far, by Karn's rule.

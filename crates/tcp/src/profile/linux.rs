@@ -155,9 +155,13 @@ const SENDS: &[Behaviour] = &[
         "Linux 6, tcp_push and forced_push; assumed: the application writes all at once",
         |c| c.forced_push = true,
     ),
-    sets("a last segment waits for the window that its FIN needs", "Linux 6, tcp_snd_wnd_test", |c| {
-        c.fin_waits_for_window = true;
-    }),
+    sets(
+        "a last segment waits for the window that its FIN needs",
+        "Linux 6, tcp_snd_wnd_test",
+        |c| {
+            c.fin_waits_for_window = true;
+        },
+    ),
     sets("data after a close resets", "Linux 6, __tcp_close and tcp_rcv_state_process", |c| {
         c.connection.after_close = AfterClose::Resets;
     }),

@@ -21,16 +21,23 @@ use crate::spurious::{
 impl Sender {
     /// Begins an episode: the retransmission timer of `head` expired, which will be retransmitted.
     pub(super) fn begin_timeout(&mut self, head: &Sent, at: Instant) {
-        let max = self.flight.max();
+        let (seq, una, max) = (head.seq, self.flight.una(), self.flight.max());
         let (kind, sack) = (EpisodeKind::Timeout, self.flight.uses_sack());
-        let probe = self.outstanding_probe();
-        self.detectors().begin(Beginning { kind, seq: head.seq, max, sack, probe, at });
+        let (probe, retrans_out) = (self.outstanding_probe(), self.retransmitted_segments());
+        let beginning = Beginning { kind, seq, una, max, retrans_out, sack, probe, at };
+        self.detectors().begin(beginning);
         let mut resent = *head;
         resent.transmissions = head.transmissions.saturating_add(1);
         (resent.last_sent, resent.cause) = (at, Cause::Timeout);
         resent.timestamp = self.timestamp(at);
         resent.marked = self.marks();
         self.detectors().on_retransmission(&resent, max);
+    }
+
+    /// The retransmitted segments in flight; `None` if loss recovery does not count them.
+    fn retransmitted_segments(&self) -> Option<u32> {
+        let counts = self.loss_recovery.is_time_based();
+        counts.then(|| self.flight.retrans_out().div_ceil(self.window.smss()) as u32)
     }
 
     fn detectors(&mut self) -> &mut DetectorSet {
@@ -71,15 +78,22 @@ impl Sender {
 
     /// Runs a step of loss recovery. If it decides on a fast retransmit, an episode begins.
     pub(super) fn with_episode(&mut self, at: Instant, recover: impl FnOnce(&mut Self)) {
-        let before = self.state_to_save();
+        let mut before = self.state_to_save();
+        let recovering = self.recovery.is_in_fast_recovery();
         let events = self.events.len();
         recover(self);
         let began = self.events[events..].iter().any(|e| matches!(e, Event::FastRetransmit(_)));
         if let (true, None) = (began, self.timed_out_at) {
-            let (seq, max) = (self.first_retransmission(), self.flight.max());
+            let seq = self.first_retransmission();
+            let (una, max) = (self.flight.una(), self.flight.max());
             let (kind, sack) = (EpisodeKind::FastRetransmit, self.flight.uses_sack());
-            let probe = self.outstanding_probe();
-            self.detectors().begin(Beginning { kind, seq, max, sack, probe, at });
+            let (probe, retrans_out) = (self.outstanding_probe(), self.retransmitted_segments());
+            let beginning = Beginning { kind, seq, una, max, retrans_out, sack, probe, at };
+            self.detectors().begin(beginning);
+            if recovering && self.recovery.is_in_fast_recovery() {
+                // The acknowledgment ended a recovery, and the next one starts from its last window.
+                before.state.cwnd = self.recovery.prior_cwnd;
+            }
             self.save(before);
         }
     }

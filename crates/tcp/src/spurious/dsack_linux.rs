@@ -36,7 +36,7 @@ impl DsackLinux {
 impl Detector for DsackLinux {
     fn on_retransmission(&mut self, sent: &Sent, episode: &Episode) {
         if self.episode.replace(episode.number) != Some(episode.number) {
-            (self.undo_marker, self.undo_retrans) = (episode.seq, 0);
+            (self.undo_marker, self.undo_retrans) = (episode.una, 0);
             self.retransmitted.clear();
         }
         self.undo_retrans += 1;

@@ -193,7 +193,9 @@ impl PassiveDetectors {
         let number = self.set.begin(Beginning {
             kind,
             seq,
+            una: self.flight.una(),
             max: self.flight.max(),
+            retrans_out: None,
             sack: self.flight.uses_sack(),
             probe: self.flight.probed().copied(),
             at,

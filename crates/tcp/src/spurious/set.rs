@@ -72,8 +72,12 @@ pub(crate) struct Beginning {
     pub kind: EpisodeKind,
     /// The first sequence number of the segment that timed out or was marked lost.
     pub seq: Seq,
+    /// SND.UNA.
+    pub una: Seq,
     /// SND.MAX.
     pub max: Seq,
+    /// The retransmitted segments in flight (`retrans_out`); `None` if this is unknown.
+    pub retrans_out: Option<u32>,
     /// Is SACK in use?
     pub sack: bool,
     /// The segment that a tail loss probe retransmitted, if it is not acknowledged.
@@ -142,7 +146,7 @@ impl DetectorSet {
     /// Begins an episode with a timeout or fast retransmit, and returns its number. Another timeout
     /// of the same segment belongs to the current episode as long as no detector has decided.
     pub fn begin(&mut self, beginning: Beginning) -> u32 {
-        let Beginning { kind, seq, max, sack, probe, at } = beginning;
+        let Beginning { kind, seq, una, max, retrans_out, sack, probe, at } = beginning;
         if core::mem::take(&mut self.is_deferred) {
             self.slots = slots(made(DetectorId::all()));
         }
@@ -162,7 +166,9 @@ impl DetectorSet {
             kind,
             began: at,
             seq,
+            una,
             max,
+            retrans_out,
             high: max,
             min_rtt: path.min_rtt,
             srtt: path.srtt,

@@ -30,8 +30,8 @@ pub struct UndoLinux {
     undo_marker: Seq,
     /// SND.MAX when it began.
     high_seq: Seq,
-    /// The number of retransmissions not yet reported.
-    undo_retrans: u32,
+    /// The number of retransmissions not yet reported; `None` before the first one.
+    undo_retrans: Option<u32>,
     /// The timestamp of the first retransmission.
     retrans_stamp: Option<u32>,
     /// The ranges of the retransmitted segments.
@@ -59,27 +59,37 @@ impl UndoLinux {
     fn begin(&mut self, episode: &Episode) {
         let before = self.episode.replace((episode.number, episode.kind));
         let recovering = matches!(before, Some((_, EpisodeKind::FastRetransmit)));
-        let continues = recovering && episode.seq < self.high_seq;
+        let continues = recovering && episode.una < self.high_seq;
         let times_out = episode.kind == EpisodeKind::Timeout;
         self.high_seq = episode.max;
         if continues && times_out {
             return;
         }
-        self.undo_marker = episode.seq;
-        self.retransmitted.retain(|(_, end)| *end > episode.seq);
-        self.probed.retain(|(_, end)| *end > episode.seq);
-        self.undo_retrans = (self.retransmitted.len() + self.probed.len()) as u32;
+        self.undo_marker = episode.una;
+        self.retransmitted.retain(|(_, end)| *end > episode.una);
+        self.probed.retain(|(_, end)| *end > episode.una);
+        let retrans_out = episode.retrans_out.unwrap_or(self.retransmitted.len() as u32);
+        self.undo_retrans = Some(retrans_out + self.probed.len() as u32).filter(|count| *count > 0);
         if self.retransmitted.is_empty() {
             self.retrans_stamp = None;
         }
     }
 
-    /// Counts a retransmission.
-    fn count(&mut self, episode: &Episode) {
-        if self.episode.is_none_or(|(number, _)| number != episode.number) {
+    fn is_new(&self, episode: &Episode) -> bool {
+        self.episode.is_none_or(|(number, _)| number != episode.number)
+    }
+
+    /// Begins the episode if it is a new one.
+    fn follow(&mut self, episode: &Episode) {
+        if self.is_new(episode) {
             self.begin(episode);
         }
-        self.undo_retrans += 1;
+    }
+
+    /// Counts a retransmission.
+    fn count(&mut self, episode: &Episode) {
+        self.follow(episode);
+        self.undo_retrans = Some(self.undo_retrans.unwrap_or(0) + 1);
     }
 
     /// Is this the report of a retransmission of the episode (`tcp_check_dsack`)?
@@ -93,14 +103,15 @@ impl UndoLinux {
     fn evidence(&mut self, ack: &AckFacts) -> Evidence {
         let range = ack.dsack.as_ref().filter(|_| !ack.dsack_ignored);
         let range = range.filter(|range| self.counts(range, ack.una_before));
-        self.undo_retrans = self.undo_retrans.saturating_sub(u32::from(range.is_some()));
+        let reported = u32::from(range.is_some());
+        self.undo_retrans = self.undo_retrans.map(|count| count.saturating_sub(reported));
         self.ack_seen = true;
         self.echo_seen |= ack.echo.is_some();
         // An echo of zero does not count (`tcp_tsopt_ecr_before`).
         let echo = ack.echo.filter(|echo| *echo != 0);
         let older = |(echo, stamp): (u32, u32)| (echo.wrapping_sub(stamp) as i32) < 0;
         let delayed = echo.zip(self.retrans_stamp).is_some_and(older);
-        Evidence { delayed, all_reported: self.undo_retrans == 0 }
+        Evidence { delayed, all_reported: self.undo_retrans == Some(0) }
     }
 
     /// Is a retransmission in flight after `ack` is acknowledged (`retrans_out`)?
@@ -132,23 +143,23 @@ impl Detector for UndoLinux {
         self.retransmitted.push((sent.seq, sent.end()));
     }
 
+    /// Only a probe in flight when the episode begins counts (`tcp_init_undo`).
     fn on_probe(&mut self, sent: &Sent, episode: &Episode) {
-        self.count(episode);
+        if self.is_new(episode) {
+            self.count(episode);
+        }
         self.probed.push((sent.seq, sent.end()));
     }
 
     fn on_ack(&mut self, ack: &AckFacts, episode: &Episode) -> Verdict {
-        let Some((number, kind)) = self.episode else { return Verdict::Open };
-        if number != episode.number {
-            return Verdict::Open;
-        }
+        self.follow(episode);
         let evidence = self.evidence(ack);
-        if self.may_undo(kind, ack, evidence) { Verdict::Spurious } else { Verdict::Open }
+        if self.may_undo(episode.kind, ack, evidence) { Verdict::Spurious } else { Verdict::Open }
     }
 
     /// `undo_marker` and `undo_retrans` stay until the next episode or until the undo.
     fn expects_late_reports(&self) -> bool {
-        self.undo_retrans > 0
+        self.undo_retrans.is_some_and(|count| count > 0)
     }
 
     fn at_end(&mut self, episode: &Episode) -> Verdict {

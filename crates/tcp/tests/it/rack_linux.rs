@@ -6,6 +6,7 @@ use rtolab_tcp::config::{
     FullAck, LossWindow, PrrBound, RackRules, RackThreshold, Reduction, Restarts, Sampling,
     SlowStart, SlowStartExit,
 };
+use rtolab_tcp::spurious::Verdict;
 use rtolab_time::Duration;
 
 /// A round trip of 100 ms is known; the first segment leaves at 100 ms.
@@ -268,4 +269,77 @@ fn a_retransmission_before_an_undo_replaces_one_after_it() {
     assert_eq!(retransmitted, [8, 9]);
     s.sacks(7, [11..=22]);
     assert_eq!(s.take()[0], 10);
+}
+
+/// `tcp_rack_reo_timeout` calls `tcp_xmit_retransmit_queue` and nothing else.
+#[test]
+fn the_reordering_timer_releases_no_new_data() {
+    let mut s = Script::sender("linux").handshake_takes(100).sent(1..=10);
+    let echo = s.clock();
+    s.early_timer().expect([11]);
+    s.timeout().expect([1]);
+    // An original is SACKed, so the timeout was spurious. Segment 2 may be lost.
+    let at = s.millis();
+    s.at(at + 50).echoing(echo).sacks(0, [3..=3]).cwnd(10.0).expect_nothing();
+    // Now it is. One retransmission is in flight, so it is not retransmitted yet.
+    s.early_timer().fast_retransmits(1).expect_nothing();
+    s.at(at + 100).echoing(echo).sacks(0, [3..=4]).expect([12, 13]);
+}
+
+/// Segment 1 is lost, then 11 to 15. The retransmission of 1 ends a recovery, with 11 and 12
+/// retransmitted, and what is lost begins the next one. Also a timestamp between the two.
+fn two_recoveries() -> (Script, u32) {
+    let mut s = Script::sender("linux").handshake_takes(100).sent(1..=10);
+    s.at(200).sacks(0, [2..=4]).expect([1]).ssthresh(7);
+    for last in 5..=10 {
+        s.at(200 + u64::from(last)).sacks(0, [2..=last]).expect([last + 6]);
+    }
+    s.at(340).sacks(0, [16..=16, 2..=10]).expect([1, 11, 12]).cwnd(3.0).ssthresh(7);
+    let between = s.clock();
+    s.at(440).sacks(10, [16..=16]).fast_retransmits(2).ssthresh(4);
+    (s, between)
+}
+
+/// RFC 9937, with segments as in Linux (`tcp_cwnd_reduction`): in flight are the retransmissions of
+/// 11 and 12. Two segments may leave, because one was delivered and nothing else was lost.
+#[test]
+fn a_recovery_that_follows_another_counts_its_retransmissions_in_flight() {
+    let (mut s, _) = two_recoveries();
+    s.expect([13, 14]).cwnd(4.0);
+}
+
+/// `tcp_retrans_stamp_cleanup`: the first retransmission of the first recovery counts as long as
+/// retransmissions are in flight.
+#[test]
+fn an_echo_from_between_two_recoveries_undoes_nothing() {
+    let (mut s, between) = two_recoveries();
+    s.take();
+    s.at(540).echoing(between).ack(16).ssthresh(4).undecided();
+}
+
+/// `tcp_init_undo` counts the retransmissions in flight. The undo restores the window with which
+/// the second recovery began, and that is the last one of the first recovery.
+#[test]
+fn the_second_of_two_recoveries_is_undone_after_five_reports() {
+    let (mut s, _) = two_recoveries();
+    s.take();
+    s.at(540).sacks(12, [16..=16]).take();
+    s.at(560).ack(16).take();
+    for number in 11..=14 {
+        s.sacks(16, [number..=number]).undecided().cwnd(4.0).expect_nothing();
+    }
+    s.sacks(16, [15..=15]).cwnd(7.0).expect([21, 22, 23]);
+}
+
+/// `tcp_send_loss_probe` does not count in `undo_retrans`, but a report of its segment does.
+#[test]
+fn the_report_of_a_later_probe_undoes_a_recovery() {
+    let mut s = Script::sender("linux").segments(10).handshake_takes(100).sent(1..=10);
+    s.at(200).sacks(0, [2..=4]).expect([1]);
+    s.at(300).ack(10).ssthresh(7).expect_nothing();
+    s.write(2).expect([11, 12]);
+    s.early_timer().expect([12]).probes(1);
+    let at = s.millis();
+    s.at(at + 50).ack(12).ssthresh(7);
+    s.at(at + 100).sacks(12, [12..=12]).cwnd(10.0).verdict(Verdict::Spurious);
 }
