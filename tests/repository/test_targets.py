@@ -1,9 +1,10 @@
-"""Scripts and pages name examples, benchmarks and programs of cargo that exist."""
+"""Scripts and pages name targets of cargo that exist, and `make dist` packages what it can."""
 
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,11 +39,17 @@ def targets(text: str) -> Iterator[Target]:
 
 
 @pytest.fixture(scope="module")
-def existing() -> set[Target]:
-    """The targets of the workspace: each with its package, and without."""
+def packages() -> list[dict[str, Any]]:
+    """The packages of the workspace, as cargo describes them."""
     cargo = require_tool("cargo", "cargo")
     command = (cargo, "metadata", "--no-deps", "--offline", "--format-version", "1")
-    packages = json.loads(execute(*command, cwd=ROOT, check=True).stdout)["packages"]
+    found: list[dict[str, Any]] = json.loads(execute(*command, cwd=ROOT).stdout)["packages"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def existing(packages: list[dict[str, Any]]) -> set[Target]:
+    """The targets of the workspace: each with its package, and without."""
     return {
         (package, kind, target["name"])
         for one in packages
@@ -74,3 +81,20 @@ def test_every_named_target_exists(files: list[Path], existing: set[Target]) -> 
 
 def test_every_benchmark_of_parts_exists(existing: set[Target]) -> None:
     assert {(package, "bench", name) for package, name in parts.BENCHES.items()} <= existing
+
+
+def test_make_dist_packages_no_crate_that_needs_an_unpublished_one(
+    packages: list[dict[str, Any]],
+) -> None:
+    private = re.search(r"^PRIVATE := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert private is not None
+    kept = {f"rtolab-{name}" for name in private[1].split()}
+    names = {one["name"] for one in packages}
+    assert kept <= names
+    for one in packages:
+        needs = [
+            dependency["name"]
+            for dependency in one["dependencies"]
+            if dependency.get("path") and dependency["req"] == "*" and dependency["kind"] != "dev"
+        ]
+        assert one["name"] in kept or not needs, f"{one['name']} needs {needs}"
