@@ -381,7 +381,7 @@ CHECKS = (
     Check(
         "the same results elsewhere",
         "aarch64, in qemu",
-        "2026-11-22",
+        "2026-11-28",
         "tools/aarch64",
         "reliability.md",
         _processors,
