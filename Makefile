@@ -140,7 +140,7 @@ shell: $(VENV)/built
 	$(BIN)/python tools/shell wheel/data/share
 
 # Crates for this repository only.
-PRIVATE := fuzz-models live packetdrill py
+PRIVATE := explorer fuzz-models live packetdrill py web web-captures
 
 # Wheel and archive are tried with the newest dependencies, as users install them.
 dist: $(VENV)/dev

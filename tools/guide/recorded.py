@@ -19,14 +19,19 @@ def text(path: str) -> str:
     return (ROOT / path).read_text(encoding="utf-8")
 
 
-def table(path: str, *columns: str) -> list[list[str]]:
+def table(path: str, *columns: str, after: str | None = None) -> list[list[str]]:
     """The rows of the first table of a page whose head begins with these columns.
 
+    With `after`, that of the first one after this line.
+
     Raises:
-        NotRecordedError: the page has no such table.
+        NotRecordedError: the page has no such line or table.
     """
     lines = text(path).splitlines()
-    for at, line in enumerate(lines):
+    if after is not None and after not in lines:
+        raise NotRecordedError(f"{path}: no line {after}")
+    start = 0 if after is None else lines.index(after)
+    for at, line in enumerate(lines[start:], start):
         # A table in the documentation of a Rust file is in its comment.
         head = _cells(line)
         if tuple(head[: len(columns)]) == columns:
