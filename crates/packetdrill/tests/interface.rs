@@ -155,6 +155,21 @@ fn the_last_segment_of_a_partial_write_is_pushed() {
     assert!(pushed(0), "the last segment is a packet of its own");
 }
 
+/// The data stay in the receive queue, as on Linux.
+#[test]
+fn a_null_buffer_is_a_bad_address() {
+    let tool = Tool::new("");
+    let (socket, isn) = tool.opened_by_peer(MSS_1000);
+    tool.set_nonblocking(socket);
+    let errno = || std::io::Error::last_os_error().raw_os_error();
+    assert_eq!((tool.write_null(socket, 1000), errno()), (-1, Some(libc::EFAULT)));
+    assert_eq!(tool.write_null(socket, 0), 0);
+    assert_eq!((tool.read_null(socket, 1000), errno()), (-1, Some(libc::EAGAIN)));
+    tool.deliver(ack(isn, 1), b"data");
+    assert_eq!((tool.read_null(socket, 1000), errno()), (-1, Some(libc::EFAULT)));
+    assert_eq!(tool.read(socket, 100), Ok(b"data".to_vec()));
+}
+
 #[test]
 fn waiting_for_a_packet_jumps_to_the_timer() {
     let tool = Tool::new("");

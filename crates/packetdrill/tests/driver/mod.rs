@@ -171,6 +171,18 @@ impl Tool {
         }
     }
 
+    /// Writes `size` bytes from a null pointer.
+    pub fn write_null(&self, socket: c_int, size: usize) -> isize {
+        // SAFETY: the table's own pointer. The function checks for null.
+        unsafe { (self.table.write)(self.table.userdata, socket, core::ptr::null(), size) }
+    }
+
+    /// Reads `size` bytes to a null pointer.
+    pub fn read_null(&self, socket: c_int, size: usize) -> isize {
+        // SAFETY: the table's own pointer. The function checks for null.
+        unsafe { (self.table.read)(self.table.userdata, socket, core::ptr::null_mut(), size) }
+    }
+
     pub fn close(&self, socket: c_int) -> c_int {
         // SAFETY: the table's own pointer.
         unsafe { (self.table.close)(self.table.userdata, socket) }
