@@ -11,6 +11,7 @@ use rtolab_time::Instant;
 
 use crate::frame::TcpPacket;
 use crate::push::{Push, SendQueue, TsoLimits, WritePart};
+use crate::receive_mss::ReceiveMss;
 use crate::reordering::Reordering;
 use crate::send_buffer::SendBuffer;
 use crate::settings::PushRule;
@@ -49,6 +50,10 @@ pub struct LinuxConnection {
     pub path: Path,
     /// The reordering metric.
     pub reordering: Reordering,
+    /// The estimate of the peer's segment size.
+    receive_mss: ReceiveMss,
+    /// The size of the segments of a received packet that is larger, in bytes.
+    gso_size: Option<u32>,
     /// The reason why it was closed; `None` if it is open.
     pub end: Option<CloseReason>,
     /// Did the handshake complete?
@@ -86,6 +91,8 @@ impl LinuxConnection {
             config,
             path,
             reordering: Reordering::default(),
+            receive_mss: ReceiveMss::default(),
+            gso_size: None,
             end: None,
             connected: false,
             data_received: None,
@@ -98,6 +105,21 @@ impl LinuxConnection {
             push_rule: PushRule::default(),
             send_queue: SendQueue::default(),
         }
+    }
+
+    /// Sets the size of the segments that the device merges to larger packets, in bytes.
+    pub fn set_gso_size(&mut self, gso_size: Option<u32>) {
+        self.gso_size = gso_size;
+    }
+
+    /// The estimate of the peer's segment size, in bytes.
+    pub fn receive_mss(&self) -> u32 {
+        self.receive_mss.bytes(self.segment_sizes())
+    }
+
+    /// The size of the own segments, and the MSS that the own SYN announced, in bytes.
+    fn segment_sizes(&self) -> (u64, u32) {
+        (self.socket.connection.sender().window().smss(), u32::from(self.config.mss))
     }
 
     /// Sets the rule for PSH, and the minimum number of segments in a TSO packet.
@@ -115,6 +137,10 @@ impl LinuxConnection {
         *max_window = (*max_window).max(u64::from(segment.window));
         if !frame.payload.is_empty() {
             self.data_received = Some(at);
+            let data = segment.seq..segment.seq + segment.len;
+            if self.socket.connection.receiver().missing(data).next().is_some() {
+                self.receive_mss.on_data(&frame.segment, self.gso_size, self.segment_sizes());
+            }
         }
         self.socket.on_segment(&segment, &frame.payload, at);
         for block in segment.sack_blocks() {

@@ -168,6 +168,7 @@ impl Host {
     /// Adds a connection and sends its first packet.
     fn begin(&mut self, mut flow: LinuxConnection) -> FlowId {
         flow.set_push(self.settings.push, self.settings.min_segments());
+        flow.set_gso_size(self.settings.gso);
         self.flows.push(flow);
         let id = self.flows.len() - 1;
         self.drain(id);

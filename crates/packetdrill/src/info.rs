@@ -118,6 +118,7 @@ impl TcpInfo {
             backoff: sender.rtt().backoff() as u8,
             rto: micros(sender.rto().nanos()),
             snd_mss: window.smss() as u32,
+            rcv_mss: flow.receive_mss(),
             unacked: segments(flight.size()),
             sacked: segments(flight.sacked()),
             lost: segments(flight.lost()),

@@ -19,6 +19,7 @@ mod info;
 mod interface;
 mod preload;
 mod push;
+mod receive_mss;
 mod reordering;
 mod send_buffer;
 pub mod settings;

@@ -31,6 +31,9 @@ pub struct HostSettings {
     pub window_scale: Option<u8>,
     /// The rule for PSH.
     pub push: PushRule,
+    /// The size of the segments that the device merged to a received packet that is larger, in
+    /// bytes: the tool's `--mss`.
+    pub gso: Option<u32>,
 }
 
 /// The host's addresses, one per family.
@@ -57,7 +60,7 @@ pub enum PushRule {
 pub enum SettingsError {
     /// A key is unknown.
     #[error(
-        "unknown key `{0}` in --so_flags; known are sender=, sysctl=, local=, mss=, wscale=, push="
+        "unknown key `{0}` in --so_flags; known are sender=, sysctl=, local=, mss=, wscale=, push=, gso="
     )]
     Key(String),
     /// The value of a key is invalid.
@@ -86,6 +89,7 @@ impl Default for HostSettings {
             mss: None,
             window_scale: None,
             push: PushRule::default(),
+            gso: None,
         }
     }
 }
@@ -119,6 +123,10 @@ impl HostSettings {
             "wscale" => {
                 let shift = value.parse().map_err(|_| invalid("wscale", "a shift from 0 to 14"))?;
                 self.window_scale = Some(shift);
+            }
+            "gso" => {
+                let bytes = value.parse().map_err(|_| invalid("gso", "a number of bytes"))?;
+                self.gso = Some(bytes);
             }
             "push" => match value {
                 "linux" => self.push = PushRule::Linux,
@@ -234,11 +242,12 @@ mod tests {
     #[test]
     fn flags_set_the_sender_and_its_options() {
         let settings =
-            HostSettings::parse("sender=newreno+frto,mss=1000,wscale=3,push=writes").unwrap();
+            HostSettings::parse("sender=newreno+frto,mss=1000,wscale=3,push=writes,gso=900")
+                .unwrap();
         let config = settings.config().unwrap();
         assert_eq!((config.mss, config.window_scale), (1000, Some(3)));
         assert!(config.frto.is_some() && !config.sack);
-        assert_eq!(settings.push, PushRule::Writes);
+        assert_eq!((settings.push, settings.gso), (PushRule::Writes, Some(900)));
         assert_eq!(HostSettings::parse("").unwrap(), HostSettings::default());
     }
 

@@ -309,3 +309,16 @@ fn the_time_since_the_last_data_is_known() {
     tool.sleep(20_000);
     assert_eq!(info(socket).last_data_recv, 20);
 }
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri has a getsockopt of its own")]
+fn the_size_of_the_peers_segments_is_estimated() {
+    let tool = Tool::new("gso=700");
+    let (socket, isn) = tool.opened_by_peer(MSS_1000);
+    assert_eq!(info(socket).rcv_mss, 536);
+    tool.deliver(ack(isn, 1), &[0; 650]);
+    assert_eq!(info(socket).rcv_mss, 650);
+    // The device merged ten segments.
+    tool.deliver(PeerSegment { seq: 651, ..ack(isn, 1) }, &[0; 7000]);
+    assert_eq!(info(socket).rcv_mss, 700);
+}
