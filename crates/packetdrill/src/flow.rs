@@ -9,6 +9,7 @@ use rtolab_socket::{Socket, offset};
 use rtolab_tcp::{Config, Event, Flags, Segment, Seq};
 use rtolab_time::Instant;
 
+use crate::cork::{Cork, Release};
 use crate::frame::TcpPacket;
 use crate::push::{Push, SendQueue, TsoLimits, WritePart};
 use crate::receive_mss::ReceiveMss;
@@ -37,6 +38,26 @@ pub enum BlockingMode {
     Blocking,
     /// The call fails with `EAGAIN` or `EINPROGRESS` instead of waiting.
     NonBlocking,
+}
+
+/// A call that writes.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteCall {
+    /// Does it wait for room in the send buffer?
+    pub mode: BlockingMode,
+    /// Does more data follow, so that a partial segment is held back (`MSG_MORE`)?
+    pub has_more: bool,
+    /// The number of bytes written so far.
+    pub written: usize,
+    /// Does it wait for room in the send buffer now?
+    pub waits: bool,
+}
+
+impl WriteCall {
+    /// A call that has written nothing yet.
+    pub const fn new(mode: BlockingMode, has_more: bool) -> Self {
+        Self { mode, has_more, written: 0, waits: false }
+    }
 }
 
 /// A connection.
@@ -72,6 +93,7 @@ pub struct LinuxConnection {
     min_segments: u64,
     push_rule: PushRule,
     send_queue: SendQueue,
+    cork: Cork,
 }
 
 impl LinuxConnection {
@@ -104,6 +126,7 @@ impl LinuxConnection {
             min_segments: 2,
             push_rule: PushRule::default(),
             send_queue: SendQueue::default(),
+            cork: Cork::default(),
         }
     }
 
@@ -142,10 +165,15 @@ impl LinuxConnection {
                 self.receive_mss.on_data(&frame.segment, self.gso_size, self.segment_sizes());
             }
         }
+        let has_acked = segment.ack > self.socket.connection.sender().flight().una();
         self.socket.on_segment(&segment, &frame.payload, at);
         for block in segment.sack_blocks() {
             self.push.split(offset(block.start));
             self.push.split(offset(block.end));
+        }
+        // An acknowledgment without data always gets as far as `tcp_data_snd_check`.
+        if (frame.payload.is_empty() || has_acked) && !self.cork.is_corked {
+            self.release(Release::All);
         }
     }
 
@@ -166,6 +194,8 @@ impl LinuxConnection {
         self.socket.discard_acknowledged();
         self.push.discard_before(una);
         self.send_buffer.discard_before(una);
+        let sender = self.socket.connection.sender();
+        self.cork.update_probe(sender.flight().size() > 0, sender.rto(), at);
         frames
     }
 
@@ -228,6 +258,7 @@ impl LinuxConnection {
             }
             let count = if self.push_rule == PushRule::Linux { count } else { 1 };
             self.push.on_sent(end, count);
+            self.send_buffer.split(end);
             rest = &rest[count..];
         }
     }
@@ -243,40 +274,108 @@ impl LinuxConnection {
         TcpPacket { addresses, codepoint, segment: wire, payload }
     }
 
-    /// The number of bytes written and not acknowledged.
-    pub fn unacknowledged(&self) -> u64 {
-        self.socket.written() - self.socket.acknowledged()
+    /// When its next timer expires.
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.socket.connection.next_timer().into_iter().chain(self.cork.next_probe()).min()
     }
 
-    /// May a non-blocking call write more?
+    /// Processes the timers that have expired at `at`.
+    pub fn on_timer(&mut self, at: Instant) {
+        self.socket.connection.on_timer(at);
+        if self.cork.take_probe(at) {
+            self.push_all();
+        }
+    }
+
+    /// The number of bytes written.
+    fn written(&self) -> u64 {
+        self.socket.written() + self.cork.held()
+    }
+
+    /// The number of bytes written and not acknowledged.
+    pub fn unacknowledged(&self) -> u64 {
+        self.written() - self.socket.acknowledged()
+    }
+
+    /// The offset of the first byte that is not sent.
+    fn sent(&self) -> u64 {
+        offset(self.socket.connection.sender().flight().max())
+    }
+
+    /// May a call write more: is the last buffer not full, or may it begin another one?
     pub fn has_room(&self) -> bool {
-        self.send_buffer.has_room(self.unacknowledged())
+        let smss = self.socket.connection.sender().window().smss();
+        let appends = self.push_rule == PushRule::Linux
+            && self.send_queue.appends((self.sent(), self.written()), smss);
+        appends || self.send_buffer.has_room(self.unacknowledged())
+    }
+
+    /// Passes held bytes to the engine.
+    fn release(&mut self, release: Release) {
+        if self.cork.held() == 0 {
+            return;
+        }
+        let unsent = self.socket.written().saturating_sub(self.sent());
+        let smss = self.socket.connection.sender().window().smss();
+        let bytes = self.cork.take(release, unsent, smss);
+        self.socket.write(&bytes, usize::MAX);
+    }
+
+    /// Sets `TCP_CORK`. Call [`drain`](Self::drain) then.
+    pub fn set_cork(&mut self, is_corked: bool) {
+        self.cork.is_corked = is_corked;
+        if !is_corked {
+            self.release(Release::All);
+        }
+    }
+
+    /// Releases the data written so far, without PSH, because of `TCP_NODELAY` or a FIN. Call
+    /// [`drain`](Self::drain) then.
+    pub fn release_all(&mut self) {
+        self.release(Release::All);
+    }
+
+    /// Pushes all data written so far: they are sent with PSH. Call [`drain`](Self::drain) then.
+    pub fn push_all(&mut self) {
+        let end = self.written();
+        self.push.mark(end);
+        self.send_queue.on_push(end);
+        self.release(Release::All);
+    }
+
+    /// A non-blocking call has written only a part, because the send buffer is full.
+    pub fn end_partial_write(&mut self) {
+        self.timestamps.on_write(self.written());
     }
 
     /// Writes the first of `bytes`, up to the end of a buffer of the send queue. Returns their
-    /// number. Call [`drain`](Self::drain) before writing the rest, which `continues` the write. A
-    /// non-blocking call ends when the send buffer is full.
-    pub fn write(&mut self, bytes: &[u8], continues: bool, mode: BlockingMode) -> usize {
-        let unsent = offset(self.socket.connection.sender().flight().max());
+    /// number. Call [`drain`](Self::drain) before writing the rest, which continues the `call`.
+    pub fn write(&mut self, bytes: &[u8], call: &WriteCall) -> usize {
         let smss = self.socket.connection.sender().window().smss();
-        let end = self.socket.written();
+        let (sent, end) = (self.sent(), self.written());
         let all = bytes.len() as u64;
         let part = match self.push_rule {
-            PushRule::Linux => self.send_queue.part(all, (unsent, end), smss),
+            PushRule::Linux => self.send_queue.part((all, call.has_more), (sent, end), smss),
             PushRule::Writes => WritePart { bytes: all, appended: false, forced: false },
         };
-        let mark_moves = part.appended && self.push.unmark(end) && continues;
-        let count = part.bytes as usize;
-        self.send_buffer.add(end + part.bytes, part.appended);
-        let is_full = !self.send_buffer.has_room(self.unacknowledged() + part.bytes);
-        let ends = count == bytes.len() || (mode == BlockingMode::NonBlocking && is_full);
-        if mark_moves || part.forced || ends {
-            self.push.mark(end + part.bytes);
+        let mark_moves = part.appended && self.push.unmark(end) && call.written > 0;
+        let (count, ends) = (part.bytes as usize, part.bytes == all);
+        let end = end + part.bytes;
+        self.send_buffer.add(end, part.appended);
+        if mark_moves || part.forced || (ends && !call.has_more) {
+            self.push.mark(end);
         }
         if ends {
-            self.timestamps.on_write(end + part.bytes);
+            self.timestamps.on_write(end);
         }
-        self.socket.write(&bytes[..count], usize::MAX);
+        self.cork.hold(&bytes[..count]);
+        self.release(match ends {
+            true if call.has_more || self.cork.is_corked => Release::FullSegments,
+            true => Release::All,
+            false if part.forced => Release::All,
+            false if self.send_queue.is_at_head(sent) => Release::Packet(self.limits().segments()),
+            false => Release::Packet(0),
+        });
         count
     }
 

@@ -88,7 +88,7 @@ impl Host {
 
     /// The time at which the next timer expires; `None` if no timer is running.
     pub fn next_timer(&self) -> Option<Instant> {
-        self.flows.iter().filter_map(|flow| flow.socket.connection.next_timer()).min()
+        self.flows.iter().filter_map(LinuxConnection::next_timer).min()
     }
 
     /// Advances the time to the next timer. Returns `None` if no timer is running.
@@ -101,10 +101,8 @@ impl Host {
     fn expire(&mut self, next: Instant) {
         self.now = self.now.max(next);
         for id in 0..self.flows.len() {
-            let due =
-                self.flows[id].socket.connection.next_timer().is_some_and(|at| at <= self.now);
-            if due {
-                self.flows[id].socket.connection.on_timer(self.now);
+            if self.flows[id].next_timer().is_some_and(|at| at <= self.now) {
+                self.flows[id].on_timer(self.now);
                 self.drain(id);
             }
         }

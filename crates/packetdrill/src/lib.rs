@@ -12,6 +12,7 @@
 #![deny(missing_docs)]
 
 mod calls;
+mod cork;
 pub mod flow;
 pub mod frame;
 pub mod host;

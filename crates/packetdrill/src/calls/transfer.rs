@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use crate::flow::BlockingMode;
+use crate::flow::{BlockingMode, WriteCall};
 use crate::host::{CallError, Descriptor};
 use crate::shared::Shared;
 
@@ -232,8 +232,9 @@ unsafe fn send_from(
     }
     let would_block_error = would_block_error(shared, descriptor, flags, libc::EAGAIN);
     let mode = would_block_error.map_or(BlockingMode::Blocking, |_| BlockingMode::NonBlocking);
+    let mut call = WriteCall::new(mode, flags & libc::MSG_MORE != 0);
     count(shared.call(would_block_error, |host| {
-        let written = host.write(descriptor, &bytes, mode)?;
+        let written = host.write(descriptor, &bytes, &mut call)?;
         match ends_with_null && written == 0 {
             true => Err(CallError::Error(libc::EFAULT)),
             false => Ok(written),

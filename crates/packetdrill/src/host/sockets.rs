@@ -12,7 +12,7 @@ use rtolab_time::Instant;
 
 use super::Host;
 use super::socket::{CallError, CallResult, Descriptor, FlowId, Shutdown, Socket};
-use crate::flow::{BlockingMode, CloseReason, LinuxConnection};
+use crate::flow::{BlockingMode, CloseReason, LinuxConnection, WriteCall};
 use crate::info::TcpInfo;
 use crate::timestamps::TimestampEntry;
 
@@ -127,34 +127,55 @@ impl Host {
         }
     }
 
-    /// Writes `bytes`. A non-blocking call writes only as many as the send buffer has room for.
-    /// Returns their number.
+    /// Writes the `bytes` of `call`. A blocking call would block if the send buffer becomes full; it
+    /// continues when at least a third is free (`sk_stream_write_space`). A non-blocking call
+    /// writes only as many as the send buffer has room for. Returns their number.
     pub fn write(
         &mut self,
         descriptor: Descriptor,
         bytes: &[u8],
-        mode: BlockingMode,
+        call: &mut WriteCall,
     ) -> CallResult<usize> {
         let Socket::Connection { id, writes, .. } = *self.socket_mut(descriptor)? else {
             return Err(CallError::Error(libc::EPIPE));
         };
         let flow = &mut self.flows[id];
+        if call.written > 0 && (flow.end.is_some() || !writes) {
+            return Ok(call.written);
+        }
         if let Some(error) = flow.take_error() {
             return Err(CallError::Error(error));
         }
         if flow.end.is_some() || !writes {
             return Err(CallError::Error(libc::EPIPE));
         }
-        if !flow.connected {
+        if !flow.connected || (call.waits && !flow.send_buffer.is_writable(flow.unacknowledged())) {
             return Err(CallError::WouldBlock);
         }
-        let mut written = 0;
-        let may_block = mode == BlockingMode::Blocking;
-        while written < bytes.len() && (may_block || self.flows[id].has_room()) {
-            written += self.flows[id].write(&bytes[written..], written > 0, mode);
+        while call.written < bytes.len() {
+            if !self.flows[id].has_room() {
+                return self.wait_for_room(id, call);
+            }
+            call.written += self.flows[id].write(&bytes[call.written..], call);
             self.drain(id);
         }
-        if written == 0 && !bytes.is_empty() { Err(CallError::WouldBlock) } else { Ok(written) }
+        Ok(call.written)
+    }
+
+    /// The send buffer is full: pushes what `call` has written (`wait_for_space` in
+    /// `tcp_sendmsg_locked`).
+    fn wait_for_room(&mut self, id: FlowId, call: &mut WriteCall) -> CallResult<usize> {
+        let flow = &mut self.flows[id];
+        let is_partial = call.written > 0 && call.mode == BlockingMode::NonBlocking;
+        if is_partial {
+            flow.end_partial_write();
+        }
+        if call.written > 0 {
+            flow.push_all();
+            self.drain(id);
+        }
+        call.waits = true;
+        if is_partial { Ok(call.written) } else { Err(CallError::WouldBlock) }
     }
 
     /// Reads at most `max_bytes`. The result is empty at the end of the stream.
@@ -212,6 +233,7 @@ impl Host {
             return Err(CallError::Error(libc::ENOTCONN));
         }
         if closes {
+            self.flows[id].release_all();
             let connection = &mut self.flows[id].socket.connection;
             match how {
                 Shutdown::Both => connection.close(),
@@ -234,6 +256,7 @@ impl Host {
             }
             Socket::Connection { id, .. } => {
                 let flow = &mut self.flows[id];
+                flow.release_all();
                 match flow.socket.connection.receiver().available() {
                     _ if flow.end.is_some() => {}
                     // It is forgotten (RFC 9293 section 3.10.4).
