@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use rtolab_packet::Path;
 use rtolab_socket::{Socket, offset};
-use rtolab_tcp::{Config, Event, Flags, Segment, Seq};
+use rtolab_tcp::wire::WireSegment;
+use rtolab_tcp::{Config, Event, Flags, Segment, Seq, SynOptions};
 use rtolab_time::Instant;
 
 use crate::cork::{Cork, Release};
@@ -69,6 +70,8 @@ pub struct LinuxConnection {
     pub config: Arc<Config>,
     /// Its addresses and ports.
     pub path: Path,
+    /// The options of the peer's SYN, whether it has timestamps, and whether it accepts ECN.
+    peer_syn: Option<(SynOptions, bool, bool)>,
     /// The reordering metric.
     pub reordering: Reordering,
     /// The estimate of the peer's segment size.
@@ -104,7 +107,10 @@ impl LinuxConnection {
 
     /// Opens a connection passively: answers a SYN.
     pub fn accept(config: Arc<Config>, syn: &TcpPacket, isn: u32) -> Self {
-        Self::new(Socket::accept(&config, &syn.segment, isn), syn.path_back(), config)
+        let socket = Socket::accept(&config, &syn.segment, isn);
+        let mut flow = Self::new(socket, syn.path_back(), config);
+        flow.note_syn(&syn.segment);
+        flow
     }
 
     fn new(socket: Socket, path: Path, config: Arc<Config>) -> Self {
@@ -112,6 +118,7 @@ impl LinuxConnection {
             socket,
             config,
             path,
+            peer_syn: None,
             reordering: Reordering::default(),
             receive_mss: ReceiveMss::default(),
             gso_size: None,
@@ -151,8 +158,34 @@ impl LinuxConnection {
         self.min_segments = min_segments.unwrap_or(self.min_segments);
     }
 
+    /// The options in use, as bits of `tcpi_options` (`TCPI_OPT_*`), and `tcpi_snd_wscale`.
+    pub fn options(&self) -> (u8, u8) {
+        let Some((syn, has_timestamps, has_ecn)) = self.peer_syn else { return (0, 0) };
+        let Config { timestamps, sack, window_scale, ecn, .. } = &*self.config;
+        let scales = window_scale.and(syn.window_scale);
+        let used = [
+            *timestamps && has_timestamps,
+            *sack && syn.sack_permitted,
+            scales.is_some(),
+            *ecn && has_ecn,
+        ];
+        let bits = used.iter().rev().fold(0, |bits, &used| bits << 1 | u8::from(used));
+        (bits, scales.unwrap_or(0))
+    }
+
+    /// Records the options of the peer's SYN.
+    fn note_syn(&mut self, syn: &WireSegment) {
+        // A SYN-ACK accepts ECN with ECE alone (RFC 3168 section 6.1.1).
+        let has_ecn =
+            syn.flags.has(Flags::ECE) && syn.flags.has(Flags::CWR) != syn.flags.has(Flags::ACK);
+        self.peer_syn.get_or_insert((syn.syn, syn.timestamps.is_some(), has_ecn));
+    }
+
     /// Processes a received packet.
     pub fn on_frame(&mut self, frame: &TcpPacket, at: Instant) {
+        if frame.segment.flags.has(Flags::SYN) {
+            self.note_syn(&frame.segment);
+        }
         let segment = self.socket.decode(&frame.segment, frame.codepoint);
         let sender = self.socket.connection.sender();
         self.reordering.on_ack(&segment, sender.flight(), sender.window().smss());

@@ -138,8 +138,11 @@ impl Host {
             self.drain(id);
             self.enqueue(id);
         } else if let Some(config) = self.config_for(&frame) {
-            let isn = self.isn();
-            self.begin(LinuxConnection::accept(config, &frame, isn));
+            let (isn, mut syn) = (self.isn(), frame);
+            if self.settings.sends_syn_cookies() {
+                syn.keep_what_a_cookie_holds();
+            }
+            self.begin(LinuxConnection::accept(config, &syn, isn));
         } else {
             self.refuse(&frame);
         }

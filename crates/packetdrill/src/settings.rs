@@ -13,6 +13,12 @@ use thiserror::Error;
 /// The default sender.
 const SENDER: &str = "linux";
 
+/// The MTU that the MSS of a sender is for, in bytes.
+const USUAL_MTU: i64 = 1500;
+
+/// The sysctl with the MTU of the tool's device, beside those of IPv4.
+const DEVICE_MTU: &str = "../ipv6/conf/tun0/mtu";
+
 /// The receive buffer of an operating system's profile, in bytes.
 const RECEIVE_BUFFER: u32 = 262_144;
 
@@ -149,6 +155,24 @@ impl HostSettings {
         self.sysctl.as_deref().and_then(|folder| SysctlFolder { folder }.number("tcp_min_tso_segs"))
     }
 
+    /// The MSS of a socket, in bytes. It is `mss`, which is for IPv4 and the usual MTU, if the flags
+    /// set it or the device has this MTU.
+    pub fn mss_for(&self, mss: u16, is_v6: bool) -> u16 {
+        let folder = self.sysctl.as_deref().filter(|_| self.mss.is_none());
+        let Some(mtu) = folder.and_then(|folder| SysctlFolder { folder }.number(DEVICE_MTU)) else {
+            return mss;
+        };
+        let longer_header = if is_v6 { 20 } else { 0 };
+        let differs = mtu as i64 - USUAL_MTU - longer_header;
+        u16::try_from(i64::from(mss) + differs).unwrap_or(mss)
+    }
+
+    /// Is each SYN answered with a SYN cookie (`net.ipv4.tcp_syncookies` 2)?
+    pub fn sends_syn_cookies(&self) -> bool {
+        let folder = self.sysctl.as_deref();
+        folder.is_some_and(|folder| SysctlFolder { folder }.is("tcp_syncookies", 2) == Some(true))
+    }
+
     /// The configuration of the host's sender and receiver, with the current sysctls.
     pub fn config(&self) -> Result<Config, SettingsError> {
         let files = self.sysctl.as_deref().map(|folder| SysctlFolder { folder });
@@ -271,5 +295,22 @@ mod tests {
         let config = settings.config().unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!((config.sack, config.window_scale), (false, Some(8)));
+    }
+
+    #[test]
+    fn the_mss_follows_the_mtu_of_the_device() {
+        let root = std::env::temp_dir().join(format!("rtolab-mtu-{}", std::process::id()));
+        let (sysctl, device) = (root.join("ipv4"), root.join("ipv6/conf/tun0"));
+        std::fs::create_dir_all(&sysctl).unwrap();
+        std::fs::create_dir_all(&device).unwrap();
+        std::fs::write(device.join("mtu"), "9000\n").unwrap();
+        std::fs::write(sysctl.join("tcp_syncookies"), "2\n").unwrap();
+        let settings = HostSettings { sysctl: Some(sysctl), ..HostSettings::default() };
+        assert_eq!([false, true].map(|v6| settings.mss_for(1460, v6)), [8960, 8940]);
+        assert!(settings.sends_syn_cookies());
+        let flagged = HostSettings { mss: Some(1000), ..settings };
+        assert_eq!(flagged.mss_for(1000, false), 1000);
+        std::fs::remove_dir_all(&root).unwrap();
+        assert_eq!(HostSettings::default().mss_for(1460, true), 1460);
     }
 }

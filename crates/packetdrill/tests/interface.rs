@@ -319,6 +319,20 @@ fn getsockopt_of_libc_answers_for_all_sockets() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri has a getsockopt of its own")]
+fn the_options_in_use_are_reported() {
+    let tool = Tool::new("wscale=3");
+    let (plain, _) = tool.opened_by_peer(MSS_1000);
+    assert_eq!((info(plain).options, info(plain).window_scales), (0, 0));
+    drop(tool);
+    let tool = Tool::new("wscale=3");
+    let scaling = SynOptions { window_scale: Some(7), sack_permitted: true, ..MSS_1000 };
+    let (socket, _) = tool.opened_by_peer(scaling);
+    // TCPI_OPT_SACK and TCPI_OPT_WSCALE.
+    assert_eq!((info(socket).options, info(socket).window_scales), (2 | 4, 0x37));
+}
+
+#[test]
 fn a_blocking_call_returns_when_the_packet_has_arrived() {
     let tool = Tool::new("");
     let socket = tool.socket();

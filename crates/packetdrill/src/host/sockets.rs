@@ -17,12 +17,16 @@ use crate::info::TcpInfo;
 use crate::timestamps::TimestampEntry;
 
 impl Host {
-    /// Creates a socket for a descriptor.
-    pub fn socket(&mut self, descriptor: Descriptor) -> CallResult<()> {
-        let config = self.config().map_err(|error| {
+    /// Creates a socket for a descriptor, for IPv6 or IPv4.
+    pub fn socket(&mut self, descriptor: Descriptor, is_v6: bool) -> CallResult<()> {
+        let mut config = self.config().map_err(|error| {
             eprintln!("rtolab: {error}");
             CallError::Error(libc::EINVAL)
         })?;
+        let mss = self.settings.mss_for(config.mss, is_v6);
+        if mss != config.mss {
+            Arc::make_mut(&mut config).mss = mss;
+        }
         self.sockets.insert(descriptor, Socket::Unconnected { own: None, config });
         Ok(())
     }
@@ -275,13 +279,18 @@ impl Host {
 
     /// The payload of a full segment, in bytes; before the handshake, `TCP_MAXSEG` if it was set.
     pub fn segment_size(&self, descriptor: Descriptor) -> c_int {
-        let by_default = self.config.as_ref().map(|config| config.mss);
+        let own = self.config.as_ref().map(|config| config.mss);
+        let is_default = |mss| {
+            own.is_some_and(|own| {
+                [false, true].map(|v6| self.settings.mss_for(own, v6)).contains(&mss)
+            })
+        };
         match self.sockets.get(&descriptor) {
             Some(Socket::Connection { id, .. }) => {
                 self.flows[*id].socket.connection.sender().window().smss() as c_int
             }
             Some(Socket::Unconnected { config, .. } | Socket::Listener { config, .. })
-                if Some(config.mss) != by_default =>
+                if !is_default(config.mss) =>
             {
                 c_int::from(config.mss)
             }
