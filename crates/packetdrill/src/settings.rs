@@ -155,8 +155,8 @@ impl HostSettings {
         self.sysctl.as_deref().and_then(|folder| SysctlFolder { folder }.number("tcp_min_tso_segs"))
     }
 
-    /// The MSS of a socket, in bytes. It is `mss`, which is for IPv4 and the usual MTU, if the flags
-    /// set it or the device has this MTU.
+    /// The MSS of a socket, in bytes. It follows the MTU of the device, unless the flags set it.
+    /// `mss` is for IPv4 and the usual MTU.
     pub fn mss_for(&self, mss: u16, is_v6: bool) -> u16 {
         let folder = self.sysctl.as_deref().filter(|_| self.mss.is_none());
         let Some(mtu) = folder.and_then(|folder| SysctlFolder { folder }.number(DEVICE_MTU)) else {

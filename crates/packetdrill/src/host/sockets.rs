@@ -131,8 +131,8 @@ impl Host {
         }
     }
 
-    /// Writes the `bytes` of `call`. A blocking call would block if the send buffer becomes full; it
-    /// continues when at least a third is free (`sk_stream_write_space`). A non-blocking call
+    /// Writes the `bytes` of `call`. A blocking call would block if the send buffer becomes full.
+    /// It continues when at least a third is free (`sk_stream_write_space`). A non-blocking call
     /// writes only as many as the send buffer has room for. Returns their number.
     pub fn write(
         &mut self,
