@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use rtolab_tcp::Config;
+use rtolab_tcp::config::MaxWindow;
 use rtolab_tcp::profile::{Profile, Sysctl};
 use rtolab_tcp::specification::{self, SpecificationError};
 use rtolab_time::Duration;
@@ -144,22 +145,25 @@ impl HostSettings {
         Ok(())
     }
 
+    fn folder(&self) -> Option<SysctlFolder<'_>> {
+        self.sysctl.as_deref().map(|folder| SysctlFolder { folder })
+    }
+
     /// Is ECN only used if the peer requests it (`net.ipv4.tcp_ecn` 2)?
     pub fn is_ecn_passive(&self) -> bool {
-        let folder = self.sysctl.as_deref();
-        folder.is_some_and(|folder| SysctlFolder { folder }.is("tcp_ecn", 2) == Some(true))
+        self.folder().is_some_and(|folder| folder.is("tcp_ecn", 2) == Some(true))
     }
 
     /// The value of `net.ipv4.tcp_min_tso_segs`, if the script sets it.
     pub fn min_segments(&self) -> Option<u64> {
-        self.sysctl.as_deref().and_then(|folder| SysctlFolder { folder }.number("tcp_min_tso_segs"))
+        self.folder().and_then(|folder| folder.number("tcp_min_tso_segs"))
     }
 
     /// The MSS of a socket, in bytes. It follows the MTU of the device, unless the flags set it.
     /// `mss` is for IPv4 and the usual MTU.
     pub fn mss_for(&self, mss: u16, is_v6: bool) -> u16 {
-        let folder = self.sysctl.as_deref().filter(|_| self.mss.is_none());
-        let Some(mtu) = folder.and_then(|folder| SysctlFolder { folder }.number(DEVICE_MTU)) else {
+        let folder = self.folder().filter(|_| self.mss.is_none());
+        let Some(mtu) = folder.and_then(|folder| folder.number(DEVICE_MTU)) else {
             return mss;
         };
         let longer_header = if is_v6 { 20 } else { 0 };
@@ -169,18 +173,24 @@ impl HostSettings {
 
     /// Is each SYN answered with a SYN cookie (`net.ipv4.tcp_syncookies` 2)?
     pub fn sends_syn_cookies(&self) -> bool {
-        let folder = self.sysctl.as_deref();
-        folder.is_some_and(|folder| SysctlFolder { folder }.is("tcp_syncookies", 2) == Some(true))
+        self.folder().is_some_and(|folder| folder.is("tcp_syncookies", 2) == Some(true))
     }
 
     /// The configuration of the host's sender and receiver, with the current sysctls.
     pub fn config(&self) -> Result<Config, SettingsError> {
-        let files = self.sysctl.as_deref().map(|folder| SysctlFolder { folder });
+        let files = self.folder();
         let sysctl = files.as_ref().map(SysctlFolder::sysctl).unwrap_or_default();
         let mut config = host_config(&self.sender, &sysctl)?;
         let max_buffer = files.and_then(|files| files.number("tcp_rmem"));
         if let (Some(max_buffer), None | Some(true)) = (max_buffer, sysctl.window_scaling) {
             config.window_scale = Some(scale_for(max_buffer));
+        }
+        if let Some(folder) = self.folder() {
+            let challenge = &mut config.connection.challenge;
+            // The adapter never enters the fast path, but the runs that became scripts did.
+            challenge.old_acks_within = MaxWindow::Advertised;
+            let spacing = folder.number("tcp_invalid_ratelimit").map(Duration::from_millis);
+            challenge.spacing = spacing.unwrap_or(challenge.spacing);
         }
         // The adapter knows what each call writes, and pushes by that.
         (config.push, config.forced_push) = (false, false);
@@ -288,13 +298,22 @@ mod tests {
     fn sysctls_are_read_from_a_folder() {
         let folder = std::env::temp_dir().join(format!("rtolab-sysctl-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        for (name, value) in [("tcp_sack", "0\n"), ("tcp_rmem", "4096\t131072\t15728640\n")] {
+        for (name, value) in [
+            ("tcp_sack", "0\n"),
+            ("tcp_rmem", "4096\t131072\t15728640\n"),
+            ("tcp_invalid_ratelimit", "0\n"),
+        ] {
             std::fs::write(folder.join(name), value).unwrap();
         }
         let settings = HostSettings { sysctl: Some(folder.clone()), ..HostSettings::default() };
         let config = settings.config().unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!((config.sack, config.window_scale), (false, Some(8)));
+        let challenge = config.connection.challenge;
+        assert_eq!(challenge.spacing, Duration::ZERO);
+        assert_eq!(challenge.old_acks_within, MaxWindow::Advertised);
+        let without = HostSettings::default().config().unwrap().connection.challenge;
+        assert_eq!(without.old_acks_within, MaxWindow::Possible);
     }
 
     #[test]
