@@ -1,20 +1,27 @@
 //! A connection with the features of Linux that the engine lacks: the send queue, PSH, timestamps
 //! of writes, the reordering metric.
 
+mod writing;
+
 use core::ffi::c_int;
 use std::sync::Arc;
 
 use rtolab_packet::Path;
 use rtolab_socket::{Socket, offset};
-use rtolab_tcp::{Config, Event, Flags, Segment, Seq};
+use rtolab_tcp::wire::WireSegment;
+use rtolab_tcp::{Config, Event, Flags, Segment, Seq, SynOptions};
 use rtolab_time::Instant;
 
+use crate::cork::Cork;
 use crate::frame::TcpPacket;
-use crate::push::{Push, SendQueue, TsoLimits, WritePart};
+use crate::push::{Push, SendQueue, TsoLimits};
+use crate::receive_mss::ReceiveMss;
 use crate::reordering::Reordering;
 use crate::send_buffer::SendBuffer;
 use crate::settings::PushRule;
 use crate::timestamps::TimestampQueue;
+
+pub use writing::WriteCall;
 
 /// The reason why a connection was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +54,14 @@ pub struct LinuxConnection {
     pub config: Arc<Config>,
     /// Its addresses and ports.
     pub path: Path,
+    /// The options of the peer's SYN, whether it has timestamps, and whether it accepts ECN.
+    peer_syn: Option<(SynOptions, bool, bool)>,
     /// The reordering metric.
     pub reordering: Reordering,
+    /// The estimate of the peer's segment size.
+    receive_mss: ReceiveMss,
+    /// The size of the segments of a received packet that is larger, in bytes.
+    gso_size: Option<u32>,
     /// The reason why it was closed; `None` if it is open.
     pub end: Option<CloseReason>,
     /// Did the handshake complete?
@@ -67,6 +80,7 @@ pub struct LinuxConnection {
     min_segments: u64,
     push_rule: PushRule,
     send_queue: SendQueue,
+    cork: Cork,
 }
 
 impl LinuxConnection {
@@ -77,7 +91,10 @@ impl LinuxConnection {
 
     /// Opens a connection passively: answers a SYN.
     pub fn accept(config: Arc<Config>, syn: &TcpPacket, isn: u32) -> Self {
-        Self::new(Socket::accept(&config, &syn.segment, isn), syn.path_back(), config)
+        let socket = Socket::accept(&config, &syn.segment, isn);
+        let mut flow = Self::new(socket, syn.path_back(), config);
+        flow.note_syn(&syn.segment);
+        flow
     }
 
     fn new(socket: Socket, path: Path, config: Arc<Config>) -> Self {
@@ -85,7 +102,10 @@ impl LinuxConnection {
             socket,
             config,
             path,
+            peer_syn: None,
             reordering: Reordering::default(),
+            receive_mss: ReceiveMss::default(),
+            gso_size: None,
             end: None,
             connected: false,
             data_received: None,
@@ -97,7 +117,23 @@ impl LinuxConnection {
             min_segments: 2,
             push_rule: PushRule::default(),
             send_queue: SendQueue::default(),
+            cork: Cork::default(),
         }
+    }
+
+    /// Sets the size of the segments that the device merges to larger packets, in bytes.
+    pub fn set_gso_size(&mut self, gso_size: Option<u32>) {
+        self.gso_size = gso_size;
+    }
+
+    /// The estimate of the peer's segment size, in bytes.
+    pub fn receive_mss(&self) -> u32 {
+        self.receive_mss.bytes(self.segment_sizes())
+    }
+
+    /// The size of the own segments, and the MSS that the own SYN announced, in bytes.
+    fn segment_sizes(&self) -> (u64, u32) {
+        (self.socket.connection.sender().window().smss(), u32::from(self.config.mss))
     }
 
     /// Sets the rule for PSH, and the minimum number of segments in a TSO packet.
@@ -106,8 +142,34 @@ impl LinuxConnection {
         self.min_segments = min_segments.unwrap_or(self.min_segments);
     }
 
+    /// The options in use, as bits of `tcpi_options` (`TCPI_OPT_*`), and `tcpi_snd_wscale`.
+    pub fn options(&self) -> (u8, u8) {
+        let Some((syn, has_timestamps, has_ecn)) = self.peer_syn else { return (0, 0) };
+        let Config { timestamps, sack, window_scale, ecn, .. } = &*self.config;
+        let scales = window_scale.and(syn.window_scale);
+        let used = [
+            *timestamps && has_timestamps,
+            *sack && syn.sack_permitted,
+            scales.is_some(),
+            *ecn && has_ecn,
+        ];
+        let bits = used.iter().rev().fold(0, |bits, &used| bits << 1 | u8::from(used));
+        (bits, scales.unwrap_or(0))
+    }
+
+    /// Records the options of the peer's SYN.
+    fn note_syn(&mut self, syn: &WireSegment) {
+        // A SYN-ACK accepts ECN with ECE alone (RFC 3168 section 6.1.1).
+        let has_ecn =
+            syn.flags.has(Flags::ECE) && syn.flags.has(Flags::CWR) != syn.flags.has(Flags::ACK);
+        self.peer_syn.get_or_insert((syn.syn, syn.timestamps.is_some(), has_ecn));
+    }
+
     /// Processes a received packet.
     pub fn on_frame(&mut self, frame: &TcpPacket, at: Instant) {
+        if frame.segment.flags.has(Flags::SYN) {
+            self.note_syn(&frame.segment);
+        }
         let segment = self.socket.decode(&frame.segment, frame.codepoint);
         let sender = self.socket.connection.sender();
         self.reordering.on_ack(&segment, sender.flight(), sender.window().smss());
@@ -115,11 +177,20 @@ impl LinuxConnection {
         *max_window = (*max_window).max(u64::from(segment.window));
         if !frame.payload.is_empty() {
             self.data_received = Some(at);
+            let data = segment.seq..segment.seq + segment.len;
+            if self.socket.connection.receiver().missing(data).next().is_some() {
+                self.receive_mss.on_data(&frame.segment, self.gso_size, self.segment_sizes());
+            }
         }
+        let has_acked = segment.ack > self.socket.connection.sender().flight().una();
         self.socket.on_segment(&segment, &frame.payload, at);
         for block in segment.sack_blocks() {
             self.push.split(offset(block.start));
             self.push.split(offset(block.end));
+        }
+        // An acknowledgment without data always gets as far as `tcp_data_snd_check`.
+        if (frame.payload.is_empty() || has_acked) && !self.cork.is_corked {
+            self.release_all();
         }
     }
 
@@ -140,6 +211,8 @@ impl LinuxConnection {
         self.socket.discard_acknowledged();
         self.push.discard_before(una);
         self.send_buffer.discard_before(una);
+        let sender = self.socket.connection.sender();
+        self.cork.update_probe(sender.flight().size() > 0, sender.rto(), at);
         frames
     }
 
@@ -202,6 +275,7 @@ impl LinuxConnection {
             }
             let count = if self.push_rule == PushRule::Linux { count } else { 1 };
             self.push.on_sent(end, count);
+            self.send_buffer.split(end);
             rest = &rest[count..];
         }
     }
@@ -217,41 +291,17 @@ impl LinuxConnection {
         TcpPacket { addresses, codepoint, segment: wire, payload }
     }
 
-    /// The number of bytes written and not acknowledged.
-    pub fn unacknowledged(&self) -> u64 {
-        self.socket.written() - self.socket.acknowledged()
+    /// When its next timer expires.
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.socket.connection.next_timer().into_iter().chain(self.cork.next_probe()).min()
     }
 
-    /// May a non-blocking call write more?
-    pub fn has_room(&self) -> bool {
-        self.send_buffer.has_room(self.unacknowledged())
-    }
-
-    /// Writes the first of `bytes`, up to the end of a buffer of the send queue. Returns their
-    /// number. Call [`drain`](Self::drain) before writing the rest, which `continues` the write. A
-    /// non-blocking call ends when the send buffer is full.
-    pub fn write(&mut self, bytes: &[u8], continues: bool, mode: BlockingMode) -> usize {
-        let unsent = offset(self.socket.connection.sender().flight().max());
-        let smss = self.socket.connection.sender().window().smss();
-        let end = self.socket.written();
-        let all = bytes.len() as u64;
-        let part = match self.push_rule {
-            PushRule::Linux => self.send_queue.part(all, (unsent, end), smss),
-            PushRule::Writes => WritePart { bytes: all, appended: false, forced: false },
-        };
-        let mark_moves = part.appended && self.push.unmark(end) && continues;
-        let count = part.bytes as usize;
-        self.send_buffer.add(end + part.bytes, part.appended);
-        let is_full = !self.send_buffer.has_room(self.unacknowledged() + part.bytes);
-        let ends = count == bytes.len() || (mode == BlockingMode::NonBlocking && is_full);
-        if mark_moves || part.forced || ends {
-            self.push.mark(end + part.bytes);
+    /// Processes the timers that have expired at `at`.
+    pub fn on_timer(&mut self, at: Instant) {
+        self.socket.connection.on_timer(at);
+        if self.cork.take_probe(at) {
+            self.push_all();
         }
-        if ends {
-            self.timestamps.on_write(end + part.bytes);
-        }
-        self.socket.write(&bytes[..count], usize::MAX);
-        count
     }
 
     /// Requests timestamps of later writes by the bits of `SO_TIMESTAMPING`.

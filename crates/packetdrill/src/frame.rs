@@ -7,6 +7,13 @@ use rtolab_tcp::wire::{Addresses, Payload, WireError, WireSegment};
 use rtolab_tcp::{Codepoint, SynOptions, Timestamps};
 use thiserror::Error;
 
+/// The MSS of a peer that announces none, in bytes (`TCP_MSS_DEFAULT`).
+const MSS_DEFAULT: u16 = 536;
+
+/// The values of the MSS that a SYN cookie distinguishes, in bytes (`msstab`).
+const COOKIE_MSS_V4: [u16; 4] = [536, 1300, 1440, 1460];
+const COOKIE_MSS_V6: [u16; 4] = [1220, 1420, 1440, 8940];
+
 /// A TCP segment in an IP packet.
 #[derive(Clone, Debug)]
 pub struct TcpPacket {
@@ -40,6 +47,22 @@ impl TcpPacket {
         let payload = tcp[tcp.len() - segment.len as usize..].to_vec();
         let (addresses, codepoint) = (ip.header.addresses, ip.header.codepoint);
         Ok(Self { addresses, codepoint, segment, payload })
+    }
+
+    /// Reduces the options of a SYN to those that Linux restores from a SYN cookie
+    /// (`cookie_v4_init_sequence`): an MSS of its table, and other options only with timestamps,
+    /// which encode them (`tcp_conn_request`).
+    pub fn keep_what_a_cookie_holds(&mut self) {
+        let table = match self.addresses {
+            Addresses::V4 { .. } => COOKIE_MSS_V4,
+            Addresses::V6 { .. } => COOKIE_MSS_V6,
+        };
+        let syn = &mut self.segment.syn;
+        let mss = syn.mss.unwrap_or(MSS_DEFAULT);
+        syn.mss = table.iter().rev().find(|&&kept| kept <= mss).or(table.first()).copied();
+        if self.segment.timestamps.is_none() {
+            (syn.window_scale, syn.sack_permitted) = (None, false);
+        }
     }
 
     /// The path of the packets in the other direction.
@@ -93,4 +116,44 @@ fn options(segment: &WireSegment) -> Vec<TcpOptionElement> {
         options.extend([Noop, Noop, SelectiveAcknowledgement(first, others)]);
     }
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use rtolab_tcp::Flags;
+    use rtolab_tcp::wire::Ports;
+
+    use super::*;
+
+    fn syn(mss: u16, timestamps: Option<Timestamps>) -> TcpPacket {
+        let ports = Ports { from: 1, to: 2 };
+        let syn = SynOptions {
+            mss: Some(mss),
+            window_scale: Some(7),
+            sack_permitted: true,
+            ..SynOptions::default()
+        };
+        let (seq, ack, len, window, flags) = (0, 0, 0, 100, Flags::SYN);
+        let sack = <_>::default();
+        let segment = WireSegment { ports, seq, ack, len, window, flags, syn, timestamps, sack };
+        let (from, to) = (Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST);
+        let addresses = Addresses::V4 { from, to };
+        TcpPacket { addresses, codepoint: Codepoint::NotEct, segment, payload: Vec::new() }
+    }
+
+    #[test]
+    fn a_syn_cookie_holds_an_mss_of_its_table() {
+        for (mss, kept) in [(8960, 1460), (1459, 1440), (1000, 536), (100, 536)] {
+            let mut packet = syn(mss, Some(Timestamps::default()));
+            packet.keep_what_a_cookie_holds();
+            let SynOptions { mss, window_scale, sack_permitted, .. } = packet.segment.syn;
+            assert_eq!((mss, window_scale, sack_permitted), (Some(kept), Some(7), true));
+        }
+        let mut packet = syn(1000, None);
+        packet.keep_what_a_cookie_holds();
+        let SynOptions { window_scale, sack_permitted, .. } = packet.segment.syn;
+        assert_eq!((window_scale, sack_permitted), (None, false), "timestamps encode them");
+    }
 }

@@ -88,7 +88,7 @@ impl Host {
 
     /// The time at which the next timer expires; `None` if no timer is running.
     pub fn next_timer(&self) -> Option<Instant> {
-        self.flows.iter().filter_map(|flow| flow.socket.connection.next_timer()).min()
+        self.flows.iter().filter_map(LinuxConnection::next_timer).min()
     }
 
     /// Advances the time to the next timer. Returns `None` if no timer is running.
@@ -101,10 +101,8 @@ impl Host {
     fn expire(&mut self, next: Instant) {
         self.now = self.now.max(next);
         for id in 0..self.flows.len() {
-            let due =
-                self.flows[id].socket.connection.next_timer().is_some_and(|at| at <= self.now);
-            if due {
-                self.flows[id].socket.connection.on_timer(self.now);
+            if self.flows[id].next_timer().is_some_and(|at| at <= self.now) {
+                self.flows[id].on_timer(self.now);
                 self.drain(id);
             }
         }
@@ -140,8 +138,11 @@ impl Host {
             self.drain(id);
             self.enqueue(id);
         } else if let Some(config) = self.config_for(&frame) {
-            let isn = self.isn();
-            self.begin(LinuxConnection::accept(config, &frame, isn));
+            let (isn, mut syn) = (self.isn(), frame);
+            if self.settings.sends_syn_cookies() {
+                syn.keep_what_a_cookie_holds();
+            }
+            self.begin(LinuxConnection::accept(config, &syn, isn));
         } else {
             self.refuse(&frame);
         }
@@ -168,6 +169,7 @@ impl Host {
     /// Adds a connection and sends its first packet.
     fn begin(&mut self, mut flow: LinuxConnection) -> FlowId {
         flow.set_push(self.settings.push, self.settings.min_segments());
+        flow.set_gso_size(self.settings.gso);
         self.flows.push(flow);
         let id = self.flows.len() - 1;
         self.drain(id);

@@ -92,6 +92,9 @@ tcp_info! {
 /// Linux's value of an infinite slow start threshold (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: u32 = 0x7fff_ffff;
 
+/// The bit of `tcpi_options` for window scaling (`TCPI_OPT_WSCALE`).
+const USES_WINDOW_SCALE: u8 = 4;
+
 /// Linux's number of a congestion avoidance state (`TCP_CA_*`).
 const fn ca_state_number(state: CaState) -> u8 {
     match state {
@@ -112,12 +115,18 @@ impl TcpInfo {
         let segments = |bytes: u64| bytes.div_ceil(window.smss()) as u32;
         let micros = |nanos: u64| (nanos / 1000) as u32;
         let estimate = sender.rtt().estimate();
+        let (options, peer_scale) = flow.options();
+        let has_scales = options & USES_WINDOW_SCALE != 0;
+        let own_scale = flow.config.window_scale.filter(|_| has_scales).unwrap_or(0);
         Self {
             state: connection.state().linux_number(),
             ca_state: ca_state_number(sender.ca_state()),
             backoff: sender.rtt().backoff() as u8,
+            options,
+            window_scales: own_scale << 4 | peer_scale,
             rto: micros(sender.rto().nanos()),
             snd_mss: window.smss() as u32,
+            rcv_mss: flow.receive_mss(),
             unacked: segments(flight.size()),
             sacked: segments(flight.sacked()),
             lost: segments(flight.lost()),

@@ -12,6 +12,7 @@
 #![deny(missing_docs)]
 
 mod calls;
+mod cork;
 pub mod flow;
 pub mod frame;
 pub mod host;
@@ -19,6 +20,7 @@ mod info;
 mod interface;
 mod preload;
 mod push;
+mod receive_mss;
 mod reordering;
 mod send_buffer;
 pub mod settings;

@@ -80,20 +80,53 @@ pub struct WritePart {
 }
 
 impl SendQueue {
-    /// The first part of a write of `bytes` at the offset `end`. The data from the offset `unsent`
-    /// on are not sent.
-    pub fn part(&mut self, bytes: u64, (unsent, end): (u64, u64), smss: u64) -> WritePart {
-        let buffer = (self.max_window / 2).min(MAX_BYTES - 1) / smss * smss;
-        let waiting = end - self.tail.max(unsent).min(end);
-        let appended = waiting > 0 && waiting < buffer;
+    /// The maximum size of a buffer (`size_goal`), in bytes.
+    fn buffer(&self, smss: u64) -> u64 {
+        (self.max_window / 2).min(MAX_BYTES - 1) / smss * smss
+    }
+
+    /// The number of bytes in the last buffer that are not sent.
+    fn waiting(&self, (unsent, end): (u64, u64)) -> u64 {
+        end - self.tail.max(unsent).min(end)
+    }
+
+    /// Is the next byte, at the offset `end`, appended to an unsent buffer that is not full? The
+    /// data from the offset `unsent` on are not sent.
+    pub fn appends(&self, range: (u64, u64), smss: u64) -> bool {
+        let waiting = self.waiting(range);
+        waiting > 0 && waiting < self.buffer(smss)
+    }
+
+    /// Does nothing that is not sent precede the last buffer (`tcp_send_head`)?
+    pub fn is_at_head(&self, unsent: u64) -> bool {
+        self.tail <= unsent
+    }
+
+    /// The data up to `end` are pushed (`tcp_mark_push`).
+    pub fn on_push(&mut self, end: u64) {
+        self.pushed = end;
+    }
+
+    /// The first part of a write of `bytes`, after which the application `has_more`, at the offset
+    /// `end`. The data from the offset `unsent` on are not sent.
+    pub fn part(
+        &mut self,
+        (bytes, has_more): (u64, bool),
+        (unsent, end): (u64, u64),
+        smss: u64,
+    ) -> WritePart {
+        let buffer = self.buffer(smss);
+        let waiting = self.waiting((unsent, end));
+        let appended = self.appends((unsent, end), smss);
         if !appended {
             self.tail = end;
         }
         let filled = if appended { waiting } else { 0 };
         let room = if buffer > 0 { buffer - filled } else { bytes };
         let part = bytes.min(room);
-        let forced = part == room && end + part > self.pushed + self.max_window / 2;
-        if forced || part == bytes {
+        let checks = part == room || (part == bytes && has_more);
+        let forced = checks && end + part > self.pushed + self.max_window / 2;
+        if forced || (part == bytes && !has_more) {
             self.pushed = end + part;
         }
         WritePart { bytes: part, appended, forced }

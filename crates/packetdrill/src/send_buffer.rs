@@ -1,4 +1,5 @@
-//! The accounting of Linux's send buffer, which limits non-blocking calls.
+//! The accounting of Linux's send buffer, for which a call waits, or which limits a non-blocking
+//! one.
 
 use std::collections::VecDeque;
 
@@ -37,6 +38,15 @@ impl SendBuffer {
         self.ends.push_back(end);
     }
 
+    /// Splits the buffer with the offset `end`, because the data up to there are sent as a packet
+    /// (`tso_fragment`).
+    pub fn split(&mut self, end: u64) {
+        let index = self.ends.partition_point(|&other| other < end);
+        if self.ends.get(index).is_some_and(|&other| other > end) {
+            self.ends.insert(index, end);
+        }
+    }
+
     /// May another buffer be begun, with these `unacknowledged` bytes?
     pub fn has_room(&self, unacknowledged: u64) -> bool {
         self.limit.is_none_or(|limit| self.used(unacknowledged) < limit)
@@ -56,5 +66,25 @@ impl SendBuffer {
         while self.ends.front().is_some_and(|end| *end <= una) {
             self.ends.pop_front();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_splits_a_buffer() {
+        let mut buffer = SendBuffer::default();
+        buffer.set(2500);
+        buffer.add(4000, false);
+        assert!(buffer.has_room(4000));
+        buffer.split(1000);
+        assert!(!buffer.has_room(4000), "two overheads");
+        buffer.split(1000);
+        buffer.split(4000);
+        assert!(buffer.has_room(5000 - 2 * OVERHEAD - 1));
+        buffer.discard_before(1000);
+        assert!(buffer.has_room(5000 - OVERHEAD - 1));
     }
 }

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use rtolab_tcp::Config;
+use rtolab_tcp::config::MaxWindow;
 use rtolab_tcp::profile::{Profile, Sysctl};
 use rtolab_tcp::specification::{self, SpecificationError};
 use rtolab_time::Duration;
@@ -12,6 +13,12 @@ use thiserror::Error;
 
 /// The default sender.
 const SENDER: &str = "linux";
+
+/// The MTU that the MSS of a sender is for, in bytes.
+const USUAL_MTU: i64 = 1500;
+
+/// The sysctl with the MTU of the tool's device, beside those of IPv4.
+const DEVICE_MTU: &str = "../ipv6/conf/tun0/mtu";
 
 /// The receive buffer of an operating system's profile, in bytes.
 const RECEIVE_BUFFER: u32 = 262_144;
@@ -31,6 +38,9 @@ pub struct HostSettings {
     pub window_scale: Option<u8>,
     /// The rule for PSH.
     pub push: PushRule,
+    /// The size of the segments that the device merged to a received packet that is larger, in
+    /// bytes: the tool's `--mss`.
+    pub gso: Option<u32>,
 }
 
 /// The host's addresses, one per family.
@@ -57,7 +67,7 @@ pub enum PushRule {
 pub enum SettingsError {
     /// A key is unknown.
     #[error(
-        "unknown key `{0}` in --so_flags; known are sender=, sysctl=, local=, mss=, wscale=, push="
+        "unknown key `{0}` in --so_flags; known are sender=, sysctl=, local=, mss=, wscale=, push=, gso="
     )]
     Key(String),
     /// The value of a key is invalid.
@@ -86,6 +96,7 @@ impl Default for HostSettings {
             mss: None,
             window_scale: None,
             push: PushRule::default(),
+            gso: None,
         }
     }
 }
@@ -120,6 +131,10 @@ impl HostSettings {
                 let shift = value.parse().map_err(|_| invalid("wscale", "a shift from 0 to 14"))?;
                 self.window_scale = Some(shift);
             }
+            "gso" => {
+                let bytes = value.parse().map_err(|_| invalid("gso", "a number of bytes"))?;
+                self.gso = Some(bytes);
+            }
             "push" => match value {
                 "linux" => self.push = PushRule::Linux,
                 "writes" => self.push = PushRule::Writes,
@@ -130,25 +145,52 @@ impl HostSettings {
         Ok(())
     }
 
+    fn folder(&self) -> Option<SysctlFolder<'_>> {
+        self.sysctl.as_deref().map(|folder| SysctlFolder { folder })
+    }
+
     /// Is ECN only used if the peer requests it (`net.ipv4.tcp_ecn` 2)?
     pub fn is_ecn_passive(&self) -> bool {
-        let folder = self.sysctl.as_deref();
-        folder.is_some_and(|folder| SysctlFolder { folder }.is("tcp_ecn", 2) == Some(true))
+        self.folder().is_some_and(|folder| folder.is("tcp_ecn", 2) == Some(true))
     }
 
     /// The value of `net.ipv4.tcp_min_tso_segs`, if the script sets it.
     pub fn min_segments(&self) -> Option<u64> {
-        self.sysctl.as_deref().and_then(|folder| SysctlFolder { folder }.number("tcp_min_tso_segs"))
+        self.folder().and_then(|folder| folder.number("tcp_min_tso_segs"))
+    }
+
+    /// The MSS of a socket, in bytes. It follows the MTU of the device, unless the flags set it.
+    /// `mss` is for IPv4 and the usual MTU.
+    pub fn mss_for(&self, mss: u16, is_v6: bool) -> u16 {
+        let folder = self.folder().filter(|_| self.mss.is_none());
+        let Some(mtu) = folder.and_then(|folder| folder.number(DEVICE_MTU)) else {
+            return mss;
+        };
+        let longer_header = if is_v6 { 20 } else { 0 };
+        let differs = mtu as i64 - USUAL_MTU - longer_header;
+        u16::try_from(i64::from(mss) + differs).unwrap_or(mss)
+    }
+
+    /// Is each SYN answered with a SYN cookie (`net.ipv4.tcp_syncookies` 2)?
+    pub fn sends_syn_cookies(&self) -> bool {
+        self.folder().is_some_and(|folder| folder.is("tcp_syncookies", 2) == Some(true))
     }
 
     /// The configuration of the host's sender and receiver, with the current sysctls.
     pub fn config(&self) -> Result<Config, SettingsError> {
-        let files = self.sysctl.as_deref().map(|folder| SysctlFolder { folder });
+        let files = self.folder();
         let sysctl = files.as_ref().map(SysctlFolder::sysctl).unwrap_or_default();
         let mut config = host_config(&self.sender, &sysctl)?;
         let max_buffer = files.and_then(|files| files.number("tcp_rmem"));
         if let (Some(max_buffer), None | Some(true)) = (max_buffer, sysctl.window_scaling) {
             config.window_scale = Some(scale_for(max_buffer));
+        }
+        if let Some(folder) = self.folder() {
+            let challenge = &mut config.connection.challenge;
+            // The adapter never enters the fast path, but the runs that became scripts did.
+            challenge.old_acks_within = MaxWindow::Advertised;
+            let spacing = folder.number("tcp_invalid_ratelimit").map(Duration::from_millis);
+            challenge.spacing = spacing.unwrap_or(challenge.spacing);
         }
         // The adapter knows what each call writes, and pushes by that.
         (config.push, config.forced_push) = (false, false);
@@ -234,11 +276,12 @@ mod tests {
     #[test]
     fn flags_set_the_sender_and_its_options() {
         let settings =
-            HostSettings::parse("sender=newreno+frto,mss=1000,wscale=3,push=writes").unwrap();
+            HostSettings::parse("sender=newreno+frto,mss=1000,wscale=3,push=writes,gso=900")
+                .unwrap();
         let config = settings.config().unwrap();
         assert_eq!((config.mss, config.window_scale), (1000, Some(3)));
         assert!(config.frto.is_some() && !config.sack);
-        assert_eq!(settings.push, PushRule::Writes);
+        assert_eq!((settings.push, settings.gso), (PushRule::Writes, Some(900)));
         assert_eq!(HostSettings::parse("").unwrap(), HostSettings::default());
     }
 
@@ -255,12 +298,38 @@ mod tests {
     fn sysctls_are_read_from_a_folder() {
         let folder = std::env::temp_dir().join(format!("rtolab-sysctl-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        for (name, value) in [("tcp_sack", "0\n"), ("tcp_rmem", "4096\t131072\t15728640\n")] {
+        for (name, value) in [
+            ("tcp_sack", "0\n"),
+            ("tcp_rmem", "4096\t131072\t15728640\n"),
+            ("tcp_invalid_ratelimit", "0\n"),
+        ] {
             std::fs::write(folder.join(name), value).unwrap();
         }
         let settings = HostSettings { sysctl: Some(folder.clone()), ..HostSettings::default() };
         let config = settings.config().unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!((config.sack, config.window_scale), (false, Some(8)));
+        let challenge = config.connection.challenge;
+        assert_eq!(challenge.spacing, Duration::ZERO);
+        assert_eq!(challenge.old_acks_within, MaxWindow::Advertised);
+        let without = HostSettings::default().config().unwrap().connection.challenge;
+        assert_eq!(without.old_acks_within, MaxWindow::Possible);
+    }
+
+    #[test]
+    fn the_mss_follows_the_mtu_of_the_device() {
+        let root = std::env::temp_dir().join(format!("rtolab-mtu-{}", std::process::id()));
+        let (sysctl, device) = (root.join("ipv4"), root.join("ipv6/conf/tun0"));
+        std::fs::create_dir_all(&sysctl).unwrap();
+        std::fs::create_dir_all(&device).unwrap();
+        std::fs::write(device.join("mtu"), "9000\n").unwrap();
+        std::fs::write(sysctl.join("tcp_syncookies"), "2\n").unwrap();
+        let settings = HostSettings { sysctl: Some(sysctl), ..HostSettings::default() };
+        assert_eq!([false, true].map(|v6| settings.mss_for(1460, v6)), [8960, 8940]);
+        assert!(settings.sends_syn_cookies());
+        let flagged = HostSettings { mss: Some(1000), ..settings };
+        assert_eq!(flagged.mss_for(1000, false), 1000);
+        std::fs::remove_dir_all(&root).unwrap();
+        assert_eq!(HostSettings::default().mss_for(1460, true), 1460);
     }
 }

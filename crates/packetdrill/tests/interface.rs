@@ -1,6 +1,7 @@
 //! Tests of the shared object through its C interface, which packetdrill uses.
 
 mod driver;
+mod writing;
 
 use driver::{PeerSegment, Tool, info};
 use rtolab_packetdrill::TcpInfo;
@@ -105,57 +106,6 @@ fn three_duplicates_after_the_handshake_show_a_loss_without_sack() {
 }
 
 #[test]
-fn the_last_segment_of_a_write_is_pushed() {
-    let tool = Tool::new("");
-    let (socket, isn) = tool.opened_by_peer(MSS_1000);
-    tool.write(socket, &[0; 3000]);
-    let pushed = |_| tool.next_segment().unwrap().frame.segment.flags.has(Flags::PSH);
-    // At a round-trip time of 100 ms two segments form a TSO packet.
-    assert_eq!([1, 2, 3].map(pushed), [false, true, true]);
-    // A retransmission is a packet of one segment.
-    let retransmission = tool.next_segment().unwrap();
-    let flags = retransmission.frame.segment.flags;
-    assert_eq!((retransmission.seq(isn), flags.has(Flags::PSH)), (1, false));
-}
-
-#[test]
-fn a_full_send_buffer_ends_a_non_blocking_write() {
-    let tool = Tool::new("push=writes");
-    let (socket, isn) = tool.opened_by_peer(MSS_1000);
-    tool.set_option(socket, SEND_BUFFER, 1000);
-    assert_eq!(tool.write(socket, &[0; 5000]), 5000);
-    tool.deliver(ack(isn, 5001), b"");
-
-    // The minimum size is 4608 bytes. Each buffer has an overhead, and no buffer begins beyond the
-    // size.
-    tool.set_nonblocking(socket);
-    assert_eq!([1, 2, 3, 4].map(|_| tool.write(socket, &[0; 988])), [988, 988, 988, -1]);
-    assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::EAGAIN));
-    tool.deliver(ack(isn, 5989), b"");
-    assert_eq!([1, 2].map(|_| tool.write(socket, &[0; 988])), [988, -1]);
-}
-
-/// A write that a full send buffer ends, as in Google's `timestamping/partial.pkt`.
-#[test]
-fn the_last_segment_of_a_partial_write_is_pushed() {
-    let tool = Tool::new("");
-    let (socket, isn) = tool.opened_by_peer(SynOptions { mss: Some(1100), ..MSS_1000 });
-    tool.set_option(socket, SEND_BUFFER, 16_250);
-    tool.set_nonblocking(socket);
-    // A buffer is half the window, in whole segments: 29 of them.
-    assert_eq!(tool.write(socket, &vec![0; 100_000]), 31_900);
-    let mut pushed = |_| tool.next_segment().unwrap().frame.segment.flags.has(Flags::PSH);
-    (0..10).for_each(|number| _ = pushed(number));
-    for acked in 1..=9 {
-        tool.deliver(ack(isn, 1 + 1100 * acked), b"");
-        // Two segments form a TSO packet.
-        assert_eq!([1, 2].map(&mut pushed), [false, true]);
-    }
-    tool.deliver(ack(isn, 1 + 1100 * 10), b"");
-    assert!(pushed(0), "the last segment is a packet of its own");
-}
-
-#[test]
 fn waiting_for_a_packet_jumps_to_the_timer() {
     let tool = Tool::new("");
     let (socket, isn) = tool.opened_by_peer(MSS_1000);
@@ -201,6 +151,20 @@ fn getsockopt_of_libc_answers_for_all_sockets() {
     let client = std::net::TcpStream::connect(other.local_addr().unwrap()).unwrap();
     client.set_nodelay(true).unwrap();
     assert!(client.nodelay().unwrap(), "the kernel answers getsockopt");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri has a getsockopt of its own")]
+fn the_options_in_use_are_reported() {
+    let tool = Tool::new("wscale=3");
+    let (plain, _) = tool.opened_by_peer(MSS_1000);
+    assert_eq!((info(plain).options, info(plain).window_scales), (0, 0));
+    drop(tool);
+    let tool = Tool::new("wscale=3");
+    let scaling = SynOptions { window_scale: Some(7), sack_permitted: true, ..MSS_1000 };
+    let (socket, _) = tool.opened_by_peer(scaling);
+    // TCPI_OPT_SACK and TCPI_OPT_WSCALE.
+    assert_eq!((info(socket).options, info(socket).window_scales), (2 | 4, 0x37));
 }
 
 #[test]
@@ -293,4 +257,17 @@ fn the_time_since_the_last_data_is_known() {
     tool.deliver(ack(isn, 1), b"data");
     tool.sleep(20_000);
     assert_eq!(info(socket).last_data_recv, 20);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri has a getsockopt of its own")]
+fn the_size_of_the_peers_segments_is_estimated() {
+    let tool = Tool::new("gso=700");
+    let (socket, isn) = tool.opened_by_peer(MSS_1000);
+    assert_eq!(info(socket).rcv_mss, 536);
+    tool.deliver(ack(isn, 1), &[0; 650]);
+    assert_eq!(info(socket).rcv_mss, 650);
+    // The device merged ten segments.
+    tool.deliver(PeerSegment { seq: 651, ..ack(isn, 1) }, &[0; 7000]);
+    assert_eq!(info(socket).rcv_mss, 700);
 }

@@ -28,7 +28,7 @@ pub use congestion::{
 };
 pub use connection::{
     AfterClose, ChallengeConfig, ConnectionConfig, EcnFallback, GiveUp, Handshake, KeepAlive,
-    Limits, Nagle, Secret, TimeWaitReset,
+    Limits, MaxWindow, Nagle, Secret, TimeWaitReset,
 };
 pub use pacing::{PacingConfig, PacingQuantum, PacingRate};
 pub use rack::{RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow};

@@ -9,7 +9,7 @@ use super::convention::{User, fail, new_descriptor, shared, status, would_block_
 
 pub(super) unsafe extern "C" fn socket(
     user: User,
-    _domain: c_int,
+    domain: c_int,
     kind: c_int,
     protocol: c_int,
 ) -> c_int {
@@ -20,7 +20,9 @@ pub(super) unsafe extern "C" fn socket(
     }
     let made = new_descriptor().and_then(|descriptor| {
         shared.set_nonblocking(descriptor, kind & libc::SOCK_NONBLOCK != 0);
-        shared.call(None, |host| host.socket(descriptor)).map(|()| descriptor)
+        shared
+            .call(None, |host| host.socket(descriptor, domain == libc::AF_INET6))
+            .map(|()| descriptor)
     });
     made.unwrap_or_else(fail)
 }

@@ -2,8 +2,8 @@
 
 use core::ffi::{c_int, c_void};
 
-use crate::flow::BlockingMode;
-use crate::host::Descriptor;
+use crate::flow::{BlockingMode, WriteCall};
+use crate::host::{CallError, Descriptor};
 use crate::shared::Shared;
 
 use super::convention::{User, count, fail, shared, would_block_error};
@@ -168,20 +168,36 @@ unsafe fn receive_timestamp(
     }
 }
 
-/// Reads into several buffers.
+/// The buffers before the first that has a length but no address, and whether there is such a
+/// buffer. A copy from or to it fails with `EFAULT` on Linux.
+fn before_null(parts: &[libc::iovec]) -> (&[libc::iovec], bool) {
+    let is_null = |part: &libc::iovec| part.iov_base.is_null() && part.iov_len > 0;
+    let null = parts.iter().position(is_null);
+    (&parts[..null.unwrap_or(parts.len())], null.is_some())
+}
+
+/// Reads into several buffers. If there are data to read, but none fits before a null buffer, the
+/// call fails with `EFAULT`, and the data stay (Linux, `tcp_recvmsg_locked`).
 ///
 /// # Safety
 ///
-/// Each of `parts` has room for `iov_len` bytes.
+/// Each of `parts` is null, or has room for `iov_len` bytes.
 unsafe fn receive_into(
     shared: &Shared,
     descriptor: Descriptor,
     parts: &[libc::iovec],
     flags: c_int,
 ) -> isize {
+    let (parts, ends_with_null) = before_null(parts);
     let room = parts.iter().map(|part| part.iov_len).sum();
     let would_block_error = would_block_error(shared, descriptor, flags, libc::EAGAIN);
-    let read = shared.call(would_block_error, |host| host.read(descriptor, room));
+    let read = shared.call(would_block_error, |host| {
+        let bytes = host.read(descriptor, room)?;
+        match ends_with_null && bytes.is_empty() && host.readable(descriptor) > 0 {
+            true => Err(CallError::Error(libc::EFAULT)),
+            false => Ok(bytes),
+        }
+    });
     if let Ok(bytes) = &read {
         let mut rest = &bytes[..];
         for part in parts {
@@ -194,17 +210,19 @@ unsafe fn receive_into(
     count(read.map(|bytes| bytes.len()))
 }
 
-/// Writes from several buffers.
+/// Writes from several buffers. If nothing precedes a null buffer, the call fails with `EFAULT`
+/// (Linux, `tcp_sendmsg_locked`).
 ///
 /// # Safety
 ///
-/// Each of `parts` points to `iov_len` bytes.
+/// Each of `parts` is null, or points to `iov_len` bytes.
 unsafe fn send_from(
     shared: &Shared,
     descriptor: Descriptor,
     parts: &[libc::iovec],
     flags: c_int,
 ) -> isize {
+    let (parts, ends_with_null) = before_null(parts);
     let mut bytes = Vec::new();
     for part in parts.iter().filter(|part| part.iov_len > 0) {
         // SAFETY: by the caller's promise.
@@ -214,5 +232,12 @@ unsafe fn send_from(
     }
     let would_block_error = would_block_error(shared, descriptor, flags, libc::EAGAIN);
     let mode = would_block_error.map_or(BlockingMode::Blocking, |_| BlockingMode::NonBlocking);
-    count(shared.call(would_block_error, |host| host.write(descriptor, &bytes, mode)))
+    let mut call = WriteCall::new(mode, flags & libc::MSG_MORE != 0);
+    count(shared.call(would_block_error, |host| {
+        let written = host.write(descriptor, &bytes, &mut call)?;
+        match ends_with_null && written == 0 {
+            true => Err(CallError::Error(libc::EFAULT)),
+            false => Ok(written),
+        }
+    }))
 }

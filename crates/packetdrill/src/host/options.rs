@@ -35,9 +35,15 @@ impl Host {
                 set(&mut config, option, (value, number))?;
                 if config != *flow.config {
                     flow.reconfigure(config);
-                    let id = *id;
-                    self.drain(id);
                 }
+                match (option, number) {
+                    ((libc::SOL_TCP, libc::TCP_CORK), Some(number)) => flow.set_cork(number != 0),
+                    // It overrides the cork for what is written (`__tcp_sock_set_nodelay`).
+                    ((libc::SOL_TCP, libc::TCP_NODELAY), Some(1..)) => flow.release_all(),
+                    _ => {}
+                }
+                let id = *id;
+                self.drain(id);
                 Ok(())
             }
         }

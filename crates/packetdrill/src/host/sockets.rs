@@ -12,17 +12,21 @@ use rtolab_time::Instant;
 
 use super::Host;
 use super::socket::{CallError, CallResult, Descriptor, FlowId, Shutdown, Socket};
-use crate::flow::{BlockingMode, CloseReason, LinuxConnection};
+use crate::flow::{BlockingMode, CloseReason, LinuxConnection, WriteCall};
 use crate::info::TcpInfo;
 use crate::timestamps::TimestampEntry;
 
 impl Host {
-    /// Creates a socket for a descriptor.
-    pub fn socket(&mut self, descriptor: Descriptor) -> CallResult<()> {
-        let config = self.config().map_err(|error| {
+    /// Creates a socket for a descriptor, for IPv6 or IPv4.
+    pub fn socket(&mut self, descriptor: Descriptor, is_v6: bool) -> CallResult<()> {
+        let mut config = self.config().map_err(|error| {
             eprintln!("rtolab: {error}");
             CallError::Error(libc::EINVAL)
         })?;
+        let mss = self.settings.mss_for(config.mss, is_v6);
+        if mss != config.mss {
+            Arc::make_mut(&mut config).mss = mss;
+        }
         self.sockets.insert(descriptor, Socket::Unconnected { own: None, config });
         Ok(())
     }
@@ -127,34 +131,55 @@ impl Host {
         }
     }
 
-    /// Writes `bytes`. A non-blocking call writes only as many as the send buffer has room for.
-    /// Returns their number.
+    /// Writes the `bytes` of `call`. A blocking call would block if the send buffer becomes full.
+    /// It continues when at least a third is free (`sk_stream_write_space`). A non-blocking call
+    /// writes only as many as the send buffer has room for. Returns their number.
     pub fn write(
         &mut self,
         descriptor: Descriptor,
         bytes: &[u8],
-        mode: BlockingMode,
+        call: &mut WriteCall,
     ) -> CallResult<usize> {
         let Socket::Connection { id, writes, .. } = *self.socket_mut(descriptor)? else {
             return Err(CallError::Error(libc::EPIPE));
         };
         let flow = &mut self.flows[id];
+        if call.written > 0 && (flow.end.is_some() || !writes) {
+            return Ok(call.written);
+        }
         if let Some(error) = flow.take_error() {
             return Err(CallError::Error(error));
         }
         if flow.end.is_some() || !writes {
             return Err(CallError::Error(libc::EPIPE));
         }
-        if !flow.connected {
+        if !flow.connected || (call.waits && !flow.send_buffer.is_writable(flow.unacknowledged())) {
             return Err(CallError::WouldBlock);
         }
-        let mut written = 0;
-        let may_block = mode == BlockingMode::Blocking;
-        while written < bytes.len() && (may_block || self.flows[id].has_room()) {
-            written += self.flows[id].write(&bytes[written..], written > 0, mode);
+        while call.written < bytes.len() {
+            if !self.flows[id].has_room() {
+                return self.wait_for_room(id, call);
+            }
+            call.written += self.flows[id].write(&bytes[call.written..], call);
             self.drain(id);
         }
-        if written == 0 && !bytes.is_empty() { Err(CallError::WouldBlock) } else { Ok(written) }
+        Ok(call.written)
+    }
+
+    /// The send buffer is full: pushes what `call` has written (`wait_for_space` in
+    /// `tcp_sendmsg_locked`).
+    fn wait_for_room(&mut self, id: FlowId, call: &mut WriteCall) -> CallResult<usize> {
+        let flow = &mut self.flows[id];
+        let is_partial = call.written > 0 && call.mode == BlockingMode::NonBlocking;
+        if is_partial {
+            flow.end_partial_write();
+        }
+        if call.written > 0 {
+            flow.push_all();
+            self.drain(id);
+        }
+        call.waits = true;
+        if is_partial { Ok(call.written) } else { Err(CallError::WouldBlock) }
     }
 
     /// Reads at most `max_bytes`. The result is empty at the end of the stream.
@@ -212,6 +237,7 @@ impl Host {
             return Err(CallError::Error(libc::ENOTCONN));
         }
         if closes {
+            self.flows[id].release_all();
             let connection = &mut self.flows[id].socket.connection;
             match how {
                 Shutdown::Both => connection.close(),
@@ -234,6 +260,7 @@ impl Host {
             }
             Socket::Connection { id, .. } => {
                 let flow = &mut self.flows[id];
+                flow.release_all();
                 match flow.socket.connection.receiver().available() {
                     _ if flow.end.is_some() => {}
                     // It is forgotten (RFC 9293 section 3.10.4).
@@ -252,13 +279,18 @@ impl Host {
 
     /// The payload of a full segment, in bytes; before the handshake, `TCP_MAXSEG` if it was set.
     pub fn segment_size(&self, descriptor: Descriptor) -> c_int {
-        let by_default = self.config.as_ref().map(|config| config.mss);
+        let own = self.config.as_ref().map(|config| config.mss);
+        let is_default = |mss| {
+            own.is_some_and(|own| {
+                [false, true].map(|v6| self.settings.mss_for(own, v6)).contains(&mss)
+            })
+        };
         match self.sockets.get(&descriptor) {
             Some(Socket::Connection { id, .. }) => {
                 self.flows[*id].socket.connection.sender().window().smss() as c_int
             }
             Some(Socket::Unconnected { config, .. } | Socket::Listener { config, .. })
-                if Some(config.mss) != by_default =>
+                if !is_default(config.mss) =>
             {
                 c_int::from(config.mss)
             }

@@ -171,6 +171,25 @@ impl Tool {
         }
     }
 
+    /// Sends `bytes` with flags such as `MSG_MORE`.
+    pub fn send(&self, socket: c_int, bytes: &[u8], flags: c_int) -> isize {
+        let from = bytes.as_ptr().cast::<c_void>();
+        // SAFETY: the table's own pointer, and a buffer of this length.
+        unsafe { (self.table.send)(self.table.userdata, socket, from, bytes.len(), flags) }
+    }
+
+    /// Writes `size` bytes from a null pointer.
+    pub fn write_null(&self, socket: c_int, size: usize) -> isize {
+        // SAFETY: the table's own pointer. The function checks for null.
+        unsafe { (self.table.write)(self.table.userdata, socket, core::ptr::null(), size) }
+    }
+
+    /// Reads `size` bytes to a null pointer.
+    pub fn read_null(&self, socket: c_int, size: usize) -> isize {
+        // SAFETY: the table's own pointer. The function checks for null.
+        unsafe { (self.table.read)(self.table.userdata, socket, core::ptr::null_mut(), size) }
+    }
+
     pub fn close(&self, socket: c_int) -> c_int {
         // SAFETY: the table's own pointer.
         unsafe { (self.table.close)(self.table.userdata, socket) }

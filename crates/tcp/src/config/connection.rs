@@ -53,11 +53,29 @@ pub struct ChallengeConfig {
     pub limit: u32,
     /// In what time.
     pub period: Duration,
+    /// The minimum interval between answers to invalid segments without data, which Linux keeps in
+    /// addition (`tcp_invalid_ratelimit`; see [`OldAcks`](super::OldAcks)).
+    pub spacing: Duration,
+    /// How far below SND.UNA an acknowledgment is acceptable.
+    pub old_acks_within: MaxWindow,
+}
+
+/// MAX.SND.WND (RFC 5961 section 5.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MaxWindow {
+    /// The largest window that the peer can advertise.
+    #[default]
+    Possible,
+    /// The largest window that the peer advertised. The fast path does not record windows: for
+    /// connections that never [enter it](crate::Connection::enter_fast_path).
+    Advertised,
 }
 
 impl Default for ChallengeConfig {
     fn default() -> Self {
-        Self { limit: 10, period: Duration::from_secs(5) }
+        let spacing = Duration::from_millis(500);
+        let old_acks_within = MaxWindow::default();
+        Self { limit: 10, period: Duration::from_secs(5), spacing, old_acks_within }
     }
 }
 

@@ -7,7 +7,7 @@ use rtolab_time::Instant;
 use super::outgoing_reset::Reset;
 use super::states::{FastPath, Opened};
 use super::{Connection, Failure, NegotiatedOptions, State};
-use crate::config::{Algorithm, EcnFallback, Handshake, RepeatedSyn};
+use crate::config::{Algorithm, EcnFallback, Handshake, MaxWindow, RepeatedSyn};
 use crate::event::Event;
 use crate::flight::Cause;
 use crate::segment::{Flags, Segment};
@@ -298,10 +298,14 @@ impl Connection {
 
     /// Is a segment acceptable whose acknowledgment number is below SND.UNA? RFC 5961 section 5.2:
     /// not if it is more than a window below. The fast path does not record windows, so the largest
-    /// possible one counts.
+    /// possible one counts by default.
     #[cold]
     fn accepts_old_ack(&mut self, segment: &Segment, at: Instant) -> bool {
-        let largest = self.cold.largest_window.max(self.sender.largest_window());
+        let advertised = self.sender.largest_window();
+        let largest = match self.config.connection.challenge.old_acks_within {
+            MaxWindow::Possible => self.cold.largest_window.max(advertised),
+            MaxWindow::Advertised => advertised,
+        };
         let takes = self.sender.flight().una().since(segment.ack) <= u64::from(largest);
         if !takes {
             self.send_challenge_ack(at);

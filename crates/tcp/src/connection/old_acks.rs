@@ -7,9 +7,6 @@ use super::Connection;
 use crate::config::OldAcks;
 use crate::segment::{Flags, Segment};
 
-/// The minimum interval between answers to invalid segments (`tcp_invalid_ratelimit`).
-const SPACING: Duration = Duration::from_millis(500);
-
 impl Connection {
     /// Is a segment accepted despite its old timestamp (Linux: `tcp_disordered_ack_check`)?
     #[cold]
@@ -51,7 +48,8 @@ impl Connection {
         if self.config.receiver.old_acks != OldAcks::Linux {
             return true;
         }
-        let is_limited = self.cold.last_oow_ack.is_some_and(|before| at - before < SPACING);
+        let spacing = self.config.connection.challenge.spacing;
+        let is_limited = self.cold.last_oow_ack.is_some_and(|before| at - before < spacing);
         if !is_limited {
             self.cold.last_oow_ack = Some(at);
         }

@@ -9,7 +9,7 @@ use super::dupacks::Dupack;
 use super::sack_memory::take_touching;
 use super::window_growth::{Own, Queued};
 use super::{AckDue, Receiver};
-use crate::config::GapFill;
+use crate::config::{AckRules, GapFill};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -105,6 +105,10 @@ impl Receiver {
             false => self.due = AckDue::Now,
         }
         if self.rcv_nxt > before {
+            // Linux forgets all SACK information at a FIN (`tcp_fin`).
+            if self.has_received_fin() && self.config().ack_rules == AckRules::Linux {
+                self.duplicate = None;
+            }
             if let Some(dupacks) = &mut self.dupacks {
                 dupacks.filled();
             }

@@ -3,7 +3,7 @@
 use crate::script;
 use crate::script::base;
 use crate::script::pair::{End, connected};
-use rtolab_tcp::config::ChallengeConfig;
+use rtolab_tcp::config::{ChallengeConfig, MaxWindow};
 use rtolab_tcp::{Config, Event, Failure, Flags, Segment, Seq, State, refuse};
 
 fn segment(seq: Seq, flags: Flags) -> Segment {
@@ -118,12 +118,44 @@ fn t_b_16_ten_challenge_acks_in_five_seconds() {
 #[test]
 fn t_b_16_the_limit_is_a_setting() {
     let mut config = base();
-    config.connection.challenge =
-        ChallengeConfig { limit: 1, period: rtolab_time::Duration::from_millis(500) };
+    config.connection.challenge = ChallengeConfig {
+        limit: 1,
+        period: rtolab_time::Duration::from_millis(500),
+        ..<_>::default()
+    };
     let (_, mut b) = connected(&base(), &config, 0);
     let answered = [0, 100, 499, 500, 900, 1000, 1499, 1500]
         .map(|millis| b.answers(&reset(b.rcv_nxt() + 1), millis).len());
     assert_eq!(answered, [1, 0, 0, 1, 0, 1, 0, 1]);
+}
+
+/// Linux's `max_window`: the base advertises a window of 65,535 bytes at most.
+#[test]
+fn the_window_that_bounds_old_acks_is_a_setting() {
+    let mut config = base();
+    config.connection.challenge.old_acks_within = MaxWindow::Advertised;
+    for (config, answered) in [(base(), 0), (config, 1)] {
+        let mut small = base();
+        (small.receiver.buffer, small.receiver.ack_every) = (10_000, 1);
+        let (mut a, mut b) = connected(&config, &small, 0);
+        b.connection.read(0);
+        a.connection.write(20_000);
+        for round in 0..40 {
+            for data in a.sends(round) {
+                for ack in b.answers(&data, round) {
+                    a.gets(&ack, round);
+                }
+            }
+            b.connection.read(u64::MAX);
+            for update in b.sends(round) {
+                a.gets(&update, round);
+            }
+        }
+        assert_eq!(a.una(), Seq::FIRST + 20_001);
+        let mut old = segment(a.rcv_nxt(), Flags::ACK);
+        (old.ack, old.window) = (a.una() - 10_001, 1000);
+        assert_eq!(a.answers(&old, 200).len(), answered);
+    }
 }
 
 #[test]

@@ -174,6 +174,20 @@ fn a_small_segment_is_acknowledged_when_it_is_read_and_so_is_one_with_psh() {
 
 /// `__tcp_ack_snd_check`: after three the acknowledgments wait for 5 % of the round trip, or for a
 /// millisecond, and the slack of a tenth of one.
+/// As the kernel's `tcp_close_no_rst.pkt`. RFC 2883 reports the duplicate.
+#[test]
+fn a_fin_resets_the_duplicate_report() {
+    let reported: [&[(u64, u64)]; 2] = [&[], &[(1, 1)]];
+    for (mut s, blocks) in [linux(|_| {}), Script::with(|_| {})].into_iter().zip(reported) {
+        s.arrives(1, 0);
+        s.ack();
+        let repeated = Segment::new(start_of(1), 1000, Flags::FIN | Flags::ACK);
+        s.receiver.take(&repeated, at(1));
+        assert!(s.receiver.has_received_fin());
+        s.expect_ack(1, blocks);
+    }
+}
+
 #[test]
 fn duplicate_acknowledgments_are_compressed() {
     for (srtt, delay) in [(100_000, 1_100), (10_000, 600)] {
