@@ -306,9 +306,11 @@ impl Receiver {
         self.due = AckDue::Now;
         if segment.sequence_length() > 0 && segment.seq < self.rcv_nxt {
             self.delayed.duplicate(false, &self.config.receiver);
-        }
-        if self.config().dsack_old && segment.sequence_length() > 0 {
-            self.duplicate = self.duplicate_part(&(segment.seq..segment.end()));
+            if self.config().dsack_old {
+                // Linux reports nothing above RCV.NXT (`tcp_send_dupack`).
+                let end = segment.end().min(self.rcv_nxt);
+                self.duplicate = self.duplicate_part(&(segment.seq..end));
+            }
         }
     }
 

@@ -271,6 +271,10 @@ fn t_b_26_a_duplicate_that_paws_drops_gets_a_dsack() {
         // New data is not a duplicate, and is dropped as well.
         let answer = end.answers(&stamped(2, 19), 0)[0];
         assert_eq!((answer.ack, answer.sack_count()), (end_of(1), 0));
+        // A copy of data above a gap is not reported.
+        end.answers(&stamped(3, 20), 0);
+        let answer = end.answers(&stamped(3, 19), 0)[0];
+        assert!(answer.sack_blocks().eq([start_of(3)..end_of(3)]));
     }
 }
 
