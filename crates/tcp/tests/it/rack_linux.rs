@@ -343,3 +343,14 @@ fn the_report_of_a_later_probe_undoes_a_recovery() {
     s.at(at + 50).ack(12).ssthresh(7);
     s.at(at + 100).sacks(12, [12..=12]).cwnd(10.0).verdict(Verdict::Spurious);
 }
+
+/// `tcp_init_cwnd_reduction` resets `tlp_high_seq`.
+#[test]
+fn a_probe_before_a_recovery_does_not_reduce_the_window_again() {
+    let mut s = Script::sender("linux").segments(10).handshake_takes(100).sent(1..=10);
+    s.early_timer().expect([10]).probes(1);
+    let at = s.millis();
+    s.at(at + 50).sacks(0, [2..=4]).expect([1]).ssthresh(7);
+    s.at(at + 150).ack(10).write(2).expect([11, 12]).ssthresh(7);
+    s.at(at + 250).ack(12).ssthresh(7);
+}

@@ -304,6 +304,8 @@ impl LinuxRack {
             self.clean_up_retrans_stamp(cx.flight);
         }
         if let RecoveryAction::Enter(entry) = &mut step {
+            // `tcp_init_cwnd_reduction` forgets the probe: the window is reduced once.
+            self.rack.probe.stop();
             if !cx.flight.has_unretransmitted_losses() {
                 entry.retransmit = Retransmit::Nothing;
             }
