@@ -9,16 +9,16 @@ use std::sync::Arc;
 use rtolab_packet::Path;
 use rtolab_socket::{Socket, offset};
 use rtolab_tcp::wire::WireSegment;
-use rtolab_tcp::{Config, Event, Flags, Segment, Seq, SynOptions};
+use rtolab_tcp::{Config, Event, Flags, Segment, Seq, State, SynOptions};
 use rtolab_time::Instant;
 
 use crate::cork::Cork;
-use crate::frame::TcpPacket;
+use crate::frame::{MSS_DEFAULT, TcpPacket};
 use crate::push::{Push, SendQueue, TsoLimits};
 use crate::receive_mss::ReceiveMss;
 use crate::reordering::Reordering;
 use crate::send_buffer::SendBuffer;
-use crate::settings::PushRule;
+use crate::settings::{PushRule, System};
 use crate::timestamps::TimestampQueue;
 
 pub use writing::WriteCall;
@@ -56,6 +56,8 @@ pub struct LinuxConnection {
     pub path: Path,
     /// The options of the peer's SYN, whether it has timestamps, and whether it accepts ECN.
     peer_syn: Option<(SynOptions, bool, bool)>,
+    /// The sequence number of the peer's SYN that opened it.
+    peer_isn: u32,
     /// The reordering metric.
     pub reordering: Reordering,
     /// The estimate of the peer's segment size.
@@ -79,6 +81,9 @@ pub struct LinuxConnection {
     push: Push,
     min_segments: u64,
     push_rule: PushRule,
+    system: System,
+    /// Was the last segment received a SYN or a reset?
+    answers_syn_or_reset: bool,
     send_queue: SendQueue,
     cork: Cork,
 }
@@ -94,6 +99,7 @@ impl LinuxConnection {
         let socket = Socket::accept(&config, &syn.segment, isn);
         let mut flow = Self::new(socket, syn.path_back(), config);
         flow.note_syn(&syn.segment);
+        flow.peer_isn = syn.segment.seq;
         flow
     }
 
@@ -103,6 +109,7 @@ impl LinuxConnection {
             config,
             path,
             peer_syn: None,
+            peer_isn: 0,
             reordering: Reordering::default(),
             receive_mss: ReceiveMss::default(),
             gso_size: None,
@@ -116,6 +123,8 @@ impl LinuxConnection {
             push: Push::default(),
             min_segments: 2,
             push_rule: PushRule::default(),
+            system: System::default(),
+            answers_syn_or_reset: false,
             send_queue: SendQueue::default(),
             cork: Cork::default(),
         }
@@ -124,6 +133,11 @@ impl LinuxConnection {
     /// Sets the size of the segments that the device merges to larger packets, in bytes.
     pub fn set_gso_size(&mut self, gso_size: Option<u32>) {
         self.gso_size = gso_size;
+    }
+
+    /// Sets the system whose segments it sends.
+    pub fn set_system(&mut self, system: System) {
+        self.system = system;
     }
 
     /// The estimate of the peer's segment size, in bytes.
@@ -157,6 +171,12 @@ impl LinuxConnection {
         (bits, scales.unwrap_or(0))
     }
 
+    /// The smaller MSS of the two SYNs, in bytes; `None` before the peer's SYN arrived.
+    pub fn negotiated_mss(&self) -> Option<u16> {
+        let (syn, ..) = self.peer_syn?;
+        Some(syn.mss.unwrap_or(MSS_DEFAULT).min(self.config.mss))
+    }
+
     /// Records the options of the peer's SYN.
     fn note_syn(&mut self, syn: &WireSegment) {
         // A SYN-ACK accepts ECN with ECE alone (RFC 3168 section 6.1.1).
@@ -165,11 +185,27 @@ impl LinuxConnection {
         self.peer_syn.get_or_insert((syn.syn, syn.timestamps.is_some(), has_ecn));
     }
 
+    /// Does FreeBSD drop this segment? In TIME-WAIT it drops segments without ACK (`tcp_twcheck`), and
+    /// while a passive open waits for its ACK, resets beyond the window of its SYN-ACK
+    /// (`syncache_chkrst`).
+    pub fn is_dropped_by_freebsd(&self, frame: &TcpPacket) -> bool {
+        let flags = frame.segment.flags;
+        match self.socket.connection.state() {
+            State::TimeWait => !flags.has(Flags::ACK),
+            State::SynReceived if !self.queued && flags.has(Flags::RST) => {
+                let offset = frame.segment.seq.wrapping_sub(self.peer_isn.wrapping_add(1));
+                (u32::from(u16::MAX)..1 << 31).contains(&offset)
+            }
+            _ => false,
+        }
+    }
+
     /// Processes a received packet.
     pub fn on_frame(&mut self, frame: &TcpPacket, at: Instant) {
         if frame.segment.flags.has(Flags::SYN) {
             self.note_syn(&frame.segment);
         }
+        self.answers_syn_or_reset = frame.segment.flags.any(Flags::SYN | Flags::RST);
         let segment = self.socket.decode(&frame.segment, frame.codepoint);
         let sender = self.socket.connection.sender();
         self.reordering.on_ack(&segment, sender.flight(), sender.window().smss());
@@ -280,8 +316,36 @@ impl LinuxConnection {
         }
     }
 
+    /// Is the segment an acknowledgment after a FIN that is not acknowledged? FreeBSD's repeats the
+    /// FIN (`tcp_output`), unless it is a challenge ACK (`tcp_respond`).
+    fn repeats_fin(&self, segment: &Segment) -> bool {
+        let unacked = matches!(
+            self.socket.connection.state(),
+            State::FinWait1 | State::Closing | State::LastAck
+        );
+        let max = self.socket.connection.sender().flight().max();
+        unacked
+            && !self.answers_syn_or_reset
+            && segment.flags == Flags::ACK
+            && segment.seq == max
+            && offset(max) > self.socket.written()
+    }
+
     fn frame(&self, segment: &Segment) -> TcpPacket {
         let mut wire = self.socket.encode(segment, self.path.ports);
+        if self.socket.connection.state() == State::TimeWait {
+            // Both systems keep no more than the numbers (`tcp_v4_timewait_ack`, `tcp_twrespond`).
+            wire.sack.clear();
+        }
+        if self.system == System::FreeBsd {
+            if self.repeats_fin(segment) {
+                wire.flags |= Flags::FIN;
+                wire.seq = wire.seq.wrapping_sub(1);
+            }
+            if segment.flags.has(Flags::RST) {
+                wire.window = 0;
+            }
+        }
         let mut payload = Vec::new();
         self.socket.copy_payload(segment, &mut payload);
         if segment.len > 0 && self.push.has_mark(offset(segment.seq) + u64::from(segment.len)) {

@@ -1,5 +1,5 @@
-//! IP packets without extension headers. The TCP options are in Linux's order, because packetdrill
-//! checks the order.
+//! IP packets without extension headers. The TCP options are in the order of an operating system,
+//! because packetdrill checks the order.
 
 use etherparse::{TcpHeader, TcpOptionElement};
 use rtolab_packet::{Ip, Path, ip_header};
@@ -7,8 +7,10 @@ use rtolab_tcp::wire::{Addresses, Payload, WireError, WireSegment};
 use rtolab_tcp::{Codepoint, SynOptions, Timestamps};
 use thiserror::Error;
 
+use crate::settings::System;
+
 /// The MSS of a peer that announces none, in bytes (`TCP_MSS_DEFAULT`).
-const MSS_DEFAULT: u16 = 536;
+pub(crate) const MSS_DEFAULT: u16 = 536;
 
 /// The values of the MSS that a SYN cookie distinguishes, in bytes (`msstab`).
 const COOKIE_MSS_V4: [u16; 4] = [536, 1300, 1440, 1460];
@@ -70,11 +72,15 @@ impl TcpPacket {
         Path { addresses: self.addresses, ports: self.segment.ports }.reversed()
     }
 
-    /// The packet as bytes, with checksums.
-    pub fn emit(&self) -> Vec<u8> {
+    /// The packet as bytes, with checksums, and with the TCP options in the order of `system`.
+    pub fn emit(&self, system: System) -> Vec<u8> {
         let plain = self.segment.emit(self.addresses, Payload::Bytes(&self.payload));
         let (mut tcp, _) = TcpHeader::from_slice(&plain).expect("a valid header");
-        tcp.set_options(&options(&self.segment)).expect("options that fit");
+        let options = match system {
+            System::Linux => linux_options(&self.segment),
+            System::FreeBsd => freebsd_options(&self.segment),
+        };
+        tcp.set_options(&options).expect("options that fit");
         tcp.checksum = match self.addresses {
             Addresses::V4 { from, to } => {
                 tcp.calc_checksum_ipv4_raw(from.octets(), to.octets(), &self.payload)
@@ -95,10 +101,9 @@ impl TcpPacket {
 
 /// The options of a TCP header in the order of Linux (`tcp_options_write`): MSS, SACK-Permitted,
 /// timestamps, window scale, SACK blocks. SACK-Permitted replaces the padding before timestamps.
-fn options(segment: &WireSegment) -> Vec<TcpOptionElement> {
+fn linux_options(segment: &WireSegment) -> Vec<TcpOptionElement> {
     use TcpOptionElement::{
-        MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted,
-        Timestamp, WindowScale,
+        MaximumSegmentSize, Noop, SelectiveAcknowledgementPermitted, Timestamp, WindowScale,
     };
     let SynOptions { mss, window_scale, sack_permitted, .. } = segment.syn;
     let mut options: Vec<_> = mss.map(MaximumSegmentSize).into_iter().collect();
@@ -110,12 +115,38 @@ fn options(segment: &WireSegment) -> Vec<TcpOptionElement> {
     }
     options.extend(segment.timestamps.map(|Timestamps { value, echo }| Timestamp(value, echo)));
     options.extend(window_scale.into_iter().flat_map(|shift| [Noop, WindowScale(shift)]));
-    let mut blocks = segment.sack.iter().map(|block| (block.start, block.end));
-    if let Some(first) = blocks.next() {
-        let others = std::array::from_fn(|_| blocks.next());
-        options.extend([Noop, Noop, SelectiveAcknowledgement(first, others)]);
-    }
+    options.extend(sack_blocks(segment));
     options
+}
+
+/// The options of a TCP header in the order of FreeBSD (`tcp_addoptions`): MSS, window scale,
+/// SACK-Permitted, timestamps, SACK blocks. SACK-Permitted replaces the padding before timestamps,
+/// and ends of options fill the header otherwise.
+fn freebsd_options(segment: &WireSegment) -> Vec<TcpOptionElement> {
+    use TcpOptionElement::{
+        MaximumSegmentSize, Noop, SelectiveAcknowledgementPermitted, Timestamp, WindowScale,
+    };
+    let SynOptions { mss, window_scale, sack_permitted, .. } = segment.syn;
+    let mut options: Vec<_> = mss.map(MaximumSegmentSize).into_iter().collect();
+    options.extend(window_scale.into_iter().flat_map(|shift| [Noop, WindowScale(shift)]));
+    options.extend(sack_permitted.then_some(SelectiveAcknowledgementPermitted));
+    if let Some(Timestamps { value, echo }) = segment.timestamps {
+        if !sack_permitted {
+            options.extend([Noop, Noop]);
+        }
+        options.push(Timestamp(value, echo));
+    }
+    options.extend(sack_blocks(segment));
+    options
+}
+
+/// The SACK option with the padding before it; none if there are no blocks.
+fn sack_blocks(segment: &WireSegment) -> Vec<TcpOptionElement> {
+    use TcpOptionElement::{Noop, SelectiveAcknowledgement};
+    let mut blocks = segment.sack.iter().map(|block| (block.start, block.end));
+    let Some(first) = blocks.next() else { return Vec::new() };
+    let others = std::array::from_fn(|_| blocks.next());
+    vec![Noop, Noop, SelectiveAcknowledgement(first, others)]
 }
 
 #[cfg(test)]
@@ -141,6 +172,24 @@ mod tests {
         let (from, to) = (Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST);
         let addresses = Addresses::V4 { from, to };
         TcpPacket { addresses, codepoint: Codepoint::NotEct, segment, payload: Vec::new() }
+    }
+
+    #[test]
+    fn the_options_have_the_order_of_the_system() {
+        let kinds = |packet: &TcpPacket, system| {
+            let bytes = packet.emit(system);
+            let (tcp, _) = TcpHeader::from_slice(&bytes[20..]).unwrap();
+            tcp.options.as_slice().to_vec()
+        };
+        let stamped = syn(1460, Some(Timestamps { value: 1, echo: 0 }));
+        let timestamps = [8, 10, 0, 0, 0, 1, 0, 0, 0, 0];
+        let linux = [&[2, 4, 5, 180, 4, 2][..], &timestamps, &[1, 3, 3, 7]].concat();
+        let freebsd = [&[2, 4, 5, 180, 1, 3, 3, 7, 4, 2][..], &timestamps].concat();
+        assert_eq!(kinds(&stamped, System::Linux), linux);
+        assert_eq!(kinds(&stamped, System::FreeBsd), freebsd);
+        let mut plain = syn(1460, None);
+        plain.segment.syn.window_scale = None;
+        assert_eq!(kinds(&plain, System::FreeBsd), [2, 4, 5, 180, 4, 2, 0, 0]);
     }
 
     #[test]

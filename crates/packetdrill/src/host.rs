@@ -2,6 +2,7 @@
 //! neither pointers nor locks.
 
 mod options;
+mod report;
 mod socket;
 mod sockets;
 
@@ -48,6 +49,8 @@ pub struct Host {
     sent: VecDeque<SentPacket>,
     /// The number of ephemeral ports used.
     ephemeral_ports: u16,
+    /// The last report of the states, for FreeBSD's `sockstat`.
+    reported: String,
 }
 
 impl Host {
@@ -61,6 +64,7 @@ impl Host {
             flows: Vec::new(),
             sent: VecDeque::new(),
             ephemeral_ports: 0,
+            reported: String::new(),
         }
     }
 
@@ -125,7 +129,7 @@ impl Host {
     }
 
     fn send(&mut self, frame: &TcpPacket) {
-        self.sent.push_back(SentPacket { at: self.now, packet: frame.emit() });
+        self.sent.push_back(SentPacket { at: self.now, packet: frame.emit(self.settings.system) });
     }
 
     /// Processes a received packet. A packet without TCP is dropped.
@@ -133,6 +137,9 @@ impl Host {
         let Ok(frame) = TcpPacket::parse(packet) else { return };
         let path = frame.path_back();
         let existing = self.flows.iter().position(|flow| flow.path == path && flow.end.is_none());
+        if self.is_dropped_by_freebsd(&frame, existing) {
+            return;
+        }
         if let Some(id) = existing {
             self.flows[id].on_frame(&frame, self.now);
             self.drain(id);
@@ -146,6 +153,13 @@ impl Host {
         } else {
             self.refuse(&frame);
         }
+    }
+
+    /// Is the host a FreeBSD that drops this segment, which may belong to a connection?
+    fn is_dropped_by_freebsd(&self, frame: &TcpPacket, id: Option<FlowId>) -> bool {
+        let Some(settings) = self.settings.freebsd() else { return false };
+        (settings.drop_synfin && frame.segment.flags.has(Flags::SYN | Flags::FIN))
+            || id.is_some_and(|id| self.flows[id].is_dropped_by_freebsd(frame))
     }
 
     /// Puts a connection whose handshake is complete into the accept queue.
@@ -170,6 +184,7 @@ impl Host {
     fn begin(&mut self, mut flow: LinuxConnection) -> FlowId {
         flow.set_push(self.settings.push, self.settings.min_segments());
         flow.set_gso_size(self.settings.gso);
+        flow.set_system(self.settings.system);
         self.flows.push(flow);
         let id = self.flows.len() - 1;
         self.drain(id);
@@ -185,8 +200,14 @@ impl Host {
         listener.config().filter(|_| opens).cloned()
     }
 
-    /// Sends the reply of the states CLOSED and LISTEN (RFC 9293 sections 3.10.7.1 and 3.10.7.2).
+    /// Sends the reply of the states CLOSED and LISTEN (RFC 9293 sections 3.10.7.1 and 3.10.7.2). In
+    /// LISTEN a segment without ACK has none.
     fn refuse(&mut self, frame: &TcpPacket) {
+        let path = frame.path_back();
+        let listens = self.sockets.values().any(|socket| socket.listens_at(&path));
+        if listens && !frame.segment.flags.has(Flags::ACK) {
+            return;
+        }
         let Some(segment) = frame.segment.refuse() else { return };
         let addresses = frame.addresses.reversed();
         let codepoint = Codepoint::NotEct;

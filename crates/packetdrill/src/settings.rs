@@ -1,6 +1,8 @@
 //! The settings of the stack: the tool's `--so_flags`, and the sysctls in the first lines of a
 //! script.
 
+mod freebsd;
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +12,8 @@ use rtolab_tcp::profile::{Profile, Sysctl};
 use rtolab_tcp::specification::{self, SpecificationError};
 use rtolab_time::Duration;
 use thiserror::Error;
+
+pub use freebsd::FreeBsdSettings;
 
 /// The default sender.
 const SENDER: &str = "linux";
@@ -36,6 +40,8 @@ pub struct HostSettings {
     pub mss: Option<u16>,
     /// The window scale; `None` is that of the sender.
     pub window_scale: Option<u8>,
+    /// The operating system that the host imitates.
+    pub system: System,
     /// The rule for PSH.
     pub push: PushRule,
     /// The size of the segments that the device merged to a received packet that is larger, in
@@ -50,6 +56,17 @@ pub struct LocalAddresses {
     pub v4: Ipv4Addr,
     /// The IPv6 address.
     pub v6: Ipv6Addr,
+}
+
+/// The operating system whose order of TCP options, sysctls and socket buffers a host has. The
+/// sender is independent of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum System {
+    /// Linux.
+    #[default]
+    Linux,
+    /// FreeBSD.
+    FreeBsd,
 }
 
 /// The rule that determines which segments carry PSH.
@@ -67,7 +84,7 @@ pub enum PushRule {
 pub enum SettingsError {
     /// A key is unknown.
     #[error(
-        "unknown key `{0}` in --so_flags; known are sender=, sysctl=, local=, mss=, wscale=, push=, gso="
+        "unknown key `{0}` in --so_flags; known are sender=, sysctl=, local=, mss=, wscale=, system=, push=, gso="
     )]
     Key(String),
     /// The value of a key is invalid.
@@ -95,6 +112,7 @@ impl Default for HostSettings {
             local: LocalAddresses { v4, v6 },
             mss: None,
             window_scale: None,
+            system: System::default(),
             push: PushRule::default(),
             gso: None,
         }
@@ -135,6 +153,11 @@ impl HostSettings {
                 let bytes = value.parse().map_err(|_| invalid("gso", "a number of bytes"))?;
                 self.gso = Some(bytes);
             }
+            "system" => match value {
+                "linux" => self.system = System::Linux,
+                "freebsd" => self.system = System::FreeBsd,
+                _ => return Err(invalid("system", "linux or freebsd")),
+            },
             "push" => match value {
                 "linux" => self.push = PushRule::Linux,
                 "writes" => self.push = PushRule::Writes,
@@ -145,13 +168,25 @@ impl HostSettings {
         Ok(())
     }
 
+    /// The folder of Linux's settings.
     fn folder(&self) -> Option<SysctlFolder<'_>> {
-        self.sysctl.as_deref().map(|folder| SysctlFolder { folder })
+        let folder = self.sysctl.as_deref().filter(|_| self.system == System::Linux);
+        folder.map(|folder| SysctlFolder { folder })
     }
 
-    /// Is ECN only used if the peer requests it (`net.ipv4.tcp_ecn` 2)?
+    /// FreeBSD's settings; `None` if the host is a Linux.
+    pub fn freebsd(&self) -> Option<FreeBsdSettings> {
+        (self.system == System::FreeBsd).then(|| FreeBsdSettings::read(self.sysctl.as_deref()))
+    }
+
+    /// Is ECN only used if the peer requests it (`net.ipv4.tcp_ecn` 2, FreeBSD's
+    /// `net.inet.tcp.ecn.enable` 2)?
     pub fn is_ecn_passive(&self) -> bool {
-        self.folder().is_some_and(|folder| folder.is("tcp_ecn", 2) == Some(true))
+        let ecn = match self.system {
+            System::Linux => self.folder().and_then(|folder| folder.number("tcp_ecn")),
+            System::FreeBsd => self.freebsd().map(|settings| settings.ecn),
+        };
+        ecn == Some(2)
     }
 
     /// The value of `net.ipv4.tcp_min_tso_segs`, if the script sets it.
@@ -162,10 +197,11 @@ impl HostSettings {
     /// The MSS of a socket, in bytes. It follows the MTU of the device, unless the flags set it.
     /// `mss` is for IPv4 and the usual MTU.
     pub fn mss_for(&self, mss: u16, is_v6: bool) -> u16 {
-        let folder = self.folder().filter(|_| self.mss.is_none());
-        let Some(mtu) = folder.and_then(|folder| folder.number(DEVICE_MTU)) else {
-            return mss;
+        let mtu = match self.system {
+            System::Linux => self.folder().and_then(|folder| folder.number(DEVICE_MTU)),
+            System::FreeBsd => self.freebsd().and_then(|settings| settings.mtu),
         };
+        let Some(mtu) = mtu.filter(|_| self.mss.is_none()) else { return mss };
         let longer_header = if is_v6 { 20 } else { 0 };
         let differs = mtu as i64 - USUAL_MTU - longer_header;
         u16::try_from(i64::from(mss) + differs).unwrap_or(mss)
@@ -179,8 +215,16 @@ impl HostSettings {
     /// The configuration of the host's sender and receiver, with the current sysctls.
     pub fn config(&self) -> Result<Config, SettingsError> {
         let files = self.folder();
-        let sysctl = files.as_ref().map(SysctlFolder::sysctl).unwrap_or_default();
+        let freebsd = self.freebsd();
+        let sysctl = match (&files, &freebsd) {
+            (_, Some(settings)) => settings.sysctl(),
+            (Some(files), None) => files.sysctl(),
+            (None, None) => Sysctl::default(),
+        };
         let mut config = host_config(&self.sender, &sysctl)?;
+        if let Some(settings) = freebsd {
+            settings.apply(&mut config);
+        }
         let max_buffer = files.and_then(|files| files.number("tcp_rmem"));
         if let (Some(max_buffer), None | Some(true)) = (max_buffer, sysctl.window_scaling) {
             config.window_scale = Some(scale_for(max_buffer));
@@ -257,7 +301,8 @@ impl SysctlFolder<'_> {
     }
 }
 
-/// The smallest window scale that can advertise `max_buffer` bytes (`tcp_select_initial_window`).
+/// The smallest window scale that can advertise `max_buffer` bytes (`tcp_select_initial_window`,
+/// and FreeBSD's `tcp_newtcpcb`).
 fn scale_for(max_buffer: u64) -> u8 {
     (0..14).find(|shift| max_buffer >> shift <= 65_535).unwrap_or(14)
 }
@@ -278,6 +323,7 @@ mod tests {
         let settings =
             HostSettings::parse("sender=newreno+frto,mss=1000,wscale=3,push=writes,gso=900")
                 .unwrap();
+        assert_eq!(settings.system, System::Linux);
         let config = settings.config().unwrap();
         assert_eq!((config.mss, config.window_scale), (1000, Some(3)));
         assert!(config.frto.is_some() && !config.sack);

@@ -92,6 +92,7 @@ impl Shared {
 
     /// Wakes the blocked calls after a change.
     fn notify(&self, inner: &mut Inner) {
+        inner.host.report_states();
         inner.stale = inner.waiting;
         self.wake.notify_all();
     }

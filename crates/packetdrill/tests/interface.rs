@@ -1,6 +1,7 @@
 //! Tests of the shared object through its C interface, which packetdrill uses.
 
 mod driver;
+mod freebsd;
 mod writing;
 
 use driver::{PeerSegment, Tool, info};
@@ -270,4 +271,27 @@ fn the_size_of_the_peers_segments_is_estimated() {
     // The device merged ten segments.
     tool.deliver(PeerSegment { seq: 651, ..ack(isn, 1) }, &[0; 7000]);
     assert_eq!(info(socket).rcv_mss, 700);
+}
+
+/// RFC 9293 section 3.10.7.2: only an ACK is refused.
+#[test]
+fn a_listener_drops_segments_with_neither_syn_nor_ack() {
+    let tool = Tool::new("");
+    tool.listener();
+    tool.deliver(PeerSegment { flags: Flags::FIN, ..PeerSegment::default() }, b"abc");
+    assert!(tool.next_segment().is_none());
+    tool.deliver(ack(0, 1), b"");
+    assert_eq!(tool.next_segment().unwrap().frame.segment.flags, Flags::RST);
+}
+
+#[test]
+fn peeked_bytes_stay_readable() {
+    let tool = Tool::new("");
+    let (socket, isn) = tool.opened_by_peer(MSS_1000);
+    tool.deliver(ack(isn, 1), b"abc");
+    assert_eq!(tool.peek(socket, 2), Ok(b"ab".to_vec()));
+    assert_eq!(tool.peek(socket, 10), Ok(b"abc".to_vec()));
+    assert_eq!(tool.read(socket, 10), Ok(b"abc".to_vec()));
+    tool.set_nonblocking(socket);
+    assert_eq!(tool.peek(socket, 10), Err(libc::EAGAIN));
 }

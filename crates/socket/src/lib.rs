@@ -169,6 +169,14 @@ impl Socket {
         bytes
     }
 
+    /// Copies up to `max_len` bytes that stay readable.
+    pub fn peek(&self, max_len: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let count = max_len.min(self.connection.readable() as usize);
+        self.incoming.copy_to(&mut bytes, self.incoming.base(), count);
+        bytes
+    }
+
     /// Converts a segment to send to its header.
     pub fn encode(&self, segment: &Segment, ports: Ports) -> WireSegment {
         WireSegment::from_segment(segment, &self.mapping, ports)

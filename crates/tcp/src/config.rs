@@ -27,14 +27,14 @@ pub use congestion::{
     CongestionAlgorithm, CongestionConfig, CubicConfig, CubicGrowth, CubicUndo, SlowStartExit,
 };
 pub use connection::{
-    AfterClose, ChallengeConfig, ConnectionConfig, EcnFallback, GiveUp, Handshake, KeepAlive,
-    Limits, MaxWindow, Nagle, Secret, TimeWaitReset,
+    AfterClose, ChallengeConfig, ConnectionConfig, EcnFallback, GiveUp, Handshake, InWindow,
+    KeepAlive, Limits, MaxWindow, Nagle, Secret, TimeWaitReset,
 };
 pub use pacing::{PacingConfig, PacingQuantum, PacingRate};
 pub use rack::{RackConfig, RackRoundTrip, RackRules, RackThreshold, ReorderingWindow};
 pub use receiver::{
     AckCounts, AckDelay, AckRules, FalseReport, GapFill, OldAcks, ReceiverConfig, RepeatedSyn,
-    RxtAnswer,
+    RxtAnswer, WindowIncrease,
 };
 pub use recovery::{
     Algorithm, Bugfix, NewRenoConfig, Outstanding, PartialAck, PartialAckTimer, PrrBound,

@@ -20,7 +20,7 @@ use core::ops::Range;
 
 use rtolab_time::{Duration, Instant};
 
-use crate::config::{Config, ReceiverConfig, RxtAnswer};
+use crate::config::{Config, ReceiverConfig, RxtAnswer, WindowIncrease};
 use crate::segment::{Codepoint, Flags, Segment};
 use crate::seq::Seq;
 
@@ -249,14 +249,18 @@ impl Receiver {
     }
 
     /// The window to advertise, in bytes: the free part of the buffer, and never less than was
-    /// advertised before (RFC 9293 section 3.8.6: a window is not shrunk). An increase smaller than
-    /// half the buffer and than a segment of `mss` bytes is not advertised (section 3.8.6.2.2).
+    /// advertised before (RFC 9293 section 3.8.6: a window is not shrunk). By default an increase
+    /// smaller than half the buffer and than a segment of `mss` bytes is not advertised (section
+    /// 3.8.6.2.2).
     #[inline(always)]
     pub fn window(&self, mss: u32) -> u32 {
         let unread = self.rcv_nxt.since(self.read) as u32;
         let room = self.config().buffer.saturating_sub(unread);
         let offered = self.rcv_wnd_edge.since(self.rcv_nxt) as u32;
-        let worth = mss.min(self.config().buffer / 2);
+        let worth = match self.config().window_increase {
+            WindowIncrease::Segment => mss.min(self.config().buffer / 2),
+            WindowIncrease::Byte => 1,
+        };
         if room >= offered.saturating_add(worth) { room } else { offered }
     }
 

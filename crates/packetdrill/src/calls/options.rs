@@ -61,8 +61,8 @@ pub(super) unsafe extern "C" fn getsockopt(
     unsafe { answer_option(shared(user), descriptor, (level, name), value, length) }
 }
 
-/// Answers `getsockopt` with `TCP_INFO`, `SO_ERROR`, `SO_SNDBUF` and `TCP_MAXSEG`. Other options
-/// and unknown fields are zero.
+/// Answers `getsockopt` with `TCP_INFO`, `SO_ERROR`, `SO_SNDBUF`, `SO_RCVBUF` and `TCP_MAXSEG`.
+/// Other options and unknown fields are zero.
 ///
 /// # Safety
 ///
@@ -86,6 +86,7 @@ pub(crate) unsafe fn answer_option(
             bytes
         }
         (libc::SOL_SOCKET, libc::SO_SNDBUF) => number(host.send_buffer_size(descriptor)),
+        (libc::SOL_SOCKET, libc::SO_RCVBUF) => number(host.receive_buffer_size(descriptor)),
         (libc::SOL_TCP, libc::TCP_MAXSEG) => number(host.segment_size(descriptor)),
         _ => Vec::new(),
     });

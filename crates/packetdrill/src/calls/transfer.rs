@@ -192,7 +192,10 @@ unsafe fn receive_into(
     let room = parts.iter().map(|part| part.iov_len).sum();
     let would_block_error = would_block_error(shared, descriptor, flags, libc::EAGAIN);
     let read = shared.call(would_block_error, |host| {
-        let bytes = host.read(descriptor, room)?;
+        let bytes = match flags & libc::MSG_PEEK {
+            0 => host.read(descriptor, room)?,
+            _ => host.peek(descriptor, room)?,
+        };
         match ends_with_null && bytes.is_empty() && host.readable(descriptor) > 0 {
             true => Err(CallError::Error(libc::EFAULT)),
             false => Ok(bytes),

@@ -27,6 +27,10 @@ impl Host {
         if mss != config.mss {
             Arc::make_mut(&mut config).mss = mss;
         }
+        if let Some(freebsd) = self.settings.freebsd() {
+            let buffer = freebsd.connected_buffer(u32::from(mss));
+            Arc::make_mut(&mut config).receiver.buffer = buffer;
+        }
         self.sockets.insert(descriptor, Socket::Unconnected { own: None, config });
         Ok(())
     }
@@ -182,6 +186,15 @@ impl Host {
         if is_partial { Ok(call.written) } else { Err(CallError::WouldBlock) }
     }
 
+    /// Returns at most `max_bytes`, which stay readable (`MSG_PEEK`). The result is empty at the end
+    /// of the stream.
+    pub fn peek(&mut self, descriptor: Descriptor, max_bytes: usize) -> CallResult<Vec<u8>> {
+        match self.flow(descriptor).map(|flow| flow.socket.peek(max_bytes)) {
+            Some(bytes) if !bytes.is_empty() => Ok(bytes),
+            _ => self.read(descriptor, 0),
+        }
+    }
+
     /// Reads at most `max_bytes`. The result is empty at the end of the stream.
     pub fn read(&mut self, descriptor: Descriptor, max_bytes: usize) -> CallResult<Vec<u8>> {
         let Socket::Connection { id, reads, .. } = *self.socket_mut(descriptor)? else {
@@ -302,6 +315,15 @@ impl Host {
     pub fn send_buffer_size(&self, descriptor: Descriptor) -> c_int {
         let size = self.flow(descriptor).and_then(|flow| flow.send_buffer.size());
         size.map_or(0, |bytes| c_int::try_from(bytes).unwrap_or(c_int::MAX))
+    }
+
+    /// The size of the receive buffer (`SO_RCVBUF`), in bytes; 0 on Linux, because the accounting of
+    /// its buffer is missing.
+    pub fn receive_buffer_size(&self, descriptor: Descriptor) -> c_int {
+        let Some(freebsd) = self.settings.freebsd() else { return 0 };
+        let mss = self.flow(descriptor).and_then(LinuxConnection::negotiated_mss);
+        let bytes = mss.map_or(freebsd.recvspace, |mss| freebsd.connected_buffer(mss.into()));
+        c_int::try_from(bytes).unwrap_or(c_int::MAX)
     }
 
     /// Sets the events of each descriptor and returns the number of descriptors with events. The

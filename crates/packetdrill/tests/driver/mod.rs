@@ -7,6 +7,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rtolab_packetdrill::frame::TcpPacket;
+use rtolab_packetdrill::settings::System;
 use rtolab_packetdrill::{FunctionTable, TcpInfo, packetdrill_interface_init};
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions, Timestamps};
@@ -158,10 +159,20 @@ impl Tool {
     }
 
     pub fn read(&self, socket: c_int, max_bytes: usize) -> Result<Vec<u8>, c_int> {
+        self.receive(socket, max_bytes, 0)
+    }
+
+    /// Reads bytes that stay readable.
+    pub fn peek(&self, socket: c_int, max_bytes: usize) -> Result<Vec<u8>, c_int> {
+        self.receive(socket, max_bytes, libc::MSG_PEEK)
+    }
+
+    fn receive(&self, socket: c_int, max_bytes: usize, flags: c_int) -> Result<Vec<u8>, c_int> {
         let mut bytes = vec![0_u8; max_bytes];
         let into = bytes.as_mut_ptr().cast::<c_void>();
         // SAFETY: the table's own pointer, and a buffer of this length.
-        let count = unsafe { (self.table.read)(self.table.userdata, socket, into, max_bytes) };
+        let count =
+            unsafe { (self.table.recv)(self.table.userdata, socket, into, max_bytes, flags) };
         match usize::try_from(count) {
             Ok(count) => {
                 bytes.truncate(count);
@@ -224,7 +235,7 @@ impl Tool {
     }
 
     pub fn inject(&self, frame: &TcpPacket) {
-        let packet = frame.emit();
+        let packet = frame.emit(System::Linux);
         let bytes = packet.as_ptr().cast::<c_void>();
         // SAFETY: the table's own pointer, and a packet of that size.
         let sent = unsafe { (self.table.netdev_send)(self.table.userdata, bytes, packet.len()) };

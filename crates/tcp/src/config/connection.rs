@@ -58,6 +58,21 @@ pub struct ChallengeConfig {
     pub spacing: Duration,
     /// How far below SND.UNA an acknowledgment is acceptable.
     pub old_acks_within: MaxWindow,
+    /// The reaction to a reset in the window, but not at RCV.NXT.
+    pub reset_in_window: InWindow,
+    /// The reaction to a SYN in the window.
+    pub syn_in_window: InWindow,
+}
+
+/// The reaction to a segment in the window that may be a blind attacker's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InWindow {
+    /// A challenge ACK (RFC 5961 sections 3.2 and 4.2).
+    #[default]
+    Challenged,
+    /// The connection ends, and a SYN gets a reset (RFC 793 section 3.9; FreeBSD: `insecure_rst`,
+    /// `insecure_syn`).
+    Ends,
 }
 
 /// MAX.SND.WND (RFC 5961 section 5.2).
@@ -75,7 +90,9 @@ impl Default for ChallengeConfig {
     fn default() -> Self {
         let spacing = Duration::from_millis(500);
         let old_acks_within = MaxWindow::default();
-        Self { limit: 10, period: Duration::from_secs(5), spacing, old_acks_within }
+        let (reset_in_window, syn_in_window) = <_>::default();
+        let (limit, period) = (10, Duration::from_secs(5));
+        Self { limit, period, spacing, old_acks_within, reset_in_window, syn_in_window }
     }
 }
 

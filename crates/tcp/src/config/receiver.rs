@@ -59,6 +59,9 @@ pub struct ReceiverConfig {
     /// Does a D-SACK report segments that PAWS drops, if they were received before? No RFC requires
     /// it; Linux does it (`tcp_send_dupack`).
     pub dsack_old: bool,
+    /// The smallest increase of the window that is advertised.
+    #[setting(skip)]
+    pub window_increase: WindowIncrease,
     /// What happens to an acknowledgment with an old timestamp.
     #[setting(skip)]
     pub old_acks: OldAcks,
@@ -71,6 +74,17 @@ pub struct ReceiverConfig {
     /// A false report with which the receiver gains more than its share.
     #[setting(unset = "nothing")]
     pub lie: Option<FalseReport>,
+}
+
+/// The smallest increase of the window that an acknowledgment advertises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowIncrease {
+    /// A segment, or half the buffer if that is smaller (RFC 9293 section 3.8.6.2.2).
+    #[default]
+    Segment,
+    /// A byte (FreeBSD, `tcp_output`; not modelled: it advertises nothing instead of a window below
+    /// a segment and a quarter of the buffer).
+    Byte,
 }
 
 /// What happens to a reordered segment without data, whose timestamp is old.

@@ -7,7 +7,7 @@ use rtolab_time::Instant;
 use super::outgoing_reset::Reset;
 use super::states::{FastPath, Opened};
 use super::{Connection, Failure, NegotiatedOptions, State};
-use crate::config::{Algorithm, EcnFallback, Handshake, MaxWindow, RepeatedSyn};
+use crate::config::{Algorithm, EcnFallback, Handshake, InWindow, MaxWindow, RepeatedSyn};
 use crate::event::Event;
 use crate::flight::Cause;
 use crate::segment::{Flags, Segment};
@@ -258,9 +258,14 @@ impl Connection {
     /// A SYN in the window arrived (RFC 9293 section 3.10.7.4, fourth check; RFC 5961 section 4).
     #[cold]
     fn on_syn_in_window(&mut self, at: Instant) {
+        let ends = self.config.connection.challenge.syn_in_window == InWindow::Ends;
         match (self.state, self.cold.opened) {
             // The connection returns to LISTEN, which the [`Listener`](super::Listener) implements.
             (State::SynReceived, Opened::Passively) => self.fail(Failure::Reset),
+            _ if ends && self.connected && self.state != State::TimeWait => {
+                self.reset = Some(Reset::Abort);
+                self.fail(Failure::Reset);
+            }
             _ => self.send_challenge_ack(at),
         }
     }

@@ -6,7 +6,7 @@ use rtolab_time::Instant;
 use super::outgoing_reset::Reset;
 use super::states::Opened;
 use super::{Connection, Failure, State};
-use crate::config::TimeWaitReset;
+use crate::config::{InWindow, TimeWaitReset};
 use crate::event::Event;
 use crate::segment::Segment;
 
@@ -22,17 +22,19 @@ impl Connection {
 
     /// Processes a reset. It is valid only if its sequence number is RCV.NXT. Any other reset in
     /// the window gets a challenge ACK, which the real peer answers with a valid reset (RFC 5961
-    /// section 3.2).
+    /// section 3.2), unless the configuration accepts it.
     #[cold]
     pub(super) fn on_reset(&mut self, segment: &Segment, at: Instant) {
         let ignored = self.config.connection.time_wait_reset == TimeWaitReset::Ignored;
         if self.state == State::TimeWait && ignored {
             return;
         }
-        if segment.seq != self.receiver.rcv_nxt() {
-            if self.receiver.is_in_window(segment.seq) {
-                self.send_challenge_ack(at);
-            }
+        if !self.receiver.is_in_window(segment.seq) {
+            return;
+        }
+        let challenged = self.config.connection.challenge.reset_in_window == InWindow::Challenged;
+        if challenged && segment.seq != self.receiver.rcv_nxt() {
+            self.send_challenge_ack(at);
             return;
         }
         match (self.state, self.cold.opened) {

@@ -231,6 +231,16 @@ fn t_dsack_4_a_duplicate_is_reported_once() {
 }
 
 #[test]
+fn the_smallest_advertised_increase_of_the_window_is_a_setting() {
+    for (increase, window) in [(WindowIncrease::Segment, 63_535), (WindowIncrease::Byte, 63_536)] {
+        let mut s = Script::with(|config| config.window_increase = increase);
+        s.arrives(1, 0).arrives(2, 0).expect_ack(2, &[]);
+        s.receiver.read(1);
+        assert_eq!(s.receiver.window(1000), window);
+    }
+}
+
+#[test]
 fn the_window_is_never_shrunk() {
     let mut s = Script::new(EchoRule::Rfc7323);
     let edge = s.receiver.rcv_nxt() + s.receiver.window(1000);

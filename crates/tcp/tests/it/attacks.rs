@@ -3,7 +3,7 @@
 use crate::script;
 use crate::script::base;
 use crate::script::pair::{End, connected};
-use rtolab_tcp::config::{ChallengeConfig, MaxWindow};
+use rtolab_tcp::config::{ChallengeConfig, InWindow, MaxWindow};
 use rtolab_tcp::{Config, Event, Failure, Flags, Segment, Seq, State, refuse};
 
 fn segment(seq: Seq, flags: Flags) -> Segment {
@@ -127,6 +127,31 @@ fn t_b_16_the_limit_is_a_setting() {
     let answered = [0, 100, 499, 500, 900, 1000, 1499, 1500]
         .map(|millis| b.answers(&reset(b.rcv_nxt() + 1), millis).len());
     assert_eq!(answered, [1, 0, 0, 1, 0, 1, 0, 1]);
+}
+
+/// FreeBSD's `insecure_rst` and `insecure_syn`.
+#[test]
+fn the_reaction_to_resets_and_syns_in_the_window_is_a_setting() {
+    let mut config = base();
+    config.connection.challenge.reset_in_window = InWindow::Ends;
+    config.connection.challenge.syn_in_window = InWindow::Ends;
+    for outside in [-1, 65_535] {
+        let (_, mut b) = connected(&base(), &config, 0);
+        let seq = if outside < 0 { b.rcv_nxt() - 1 } else { b.rcv_nxt() + 65_535 };
+        assert_eq!(b.answers(&reset(seq), 0), []);
+        is_challenge(&b.answers(&segment(seq, Flags::SYN), 10), &b);
+        assert_eq!(b.connection.state(), State::Established);
+    }
+    for inside in [0, 65_534] {
+        let (_, mut b) = connected(&base(), &config, 0);
+        assert_eq!(b.answers(&reset(b.rcv_nxt() + inside), 0), []);
+        assert_eq!(b.connection.failure(), Some(Failure::Reset));
+        let (_, mut b) = connected(&base(), &config, 0);
+        let answers = b.answers(&segment(b.rcv_nxt() + inside, Flags::SYN), 0);
+        assert_eq!(answers[0].flags, Flags::RST | Flags::ACK);
+        assert_eq!((answers.len(), answers[0].seq), (1, b.una()));
+        assert_eq!(b.connection.failure(), Some(Failure::Reset));
+    }
 }
 
 /// Linux's `max_window`: the base advertises a window of 65,535 bytes at most.
