@@ -200,8 +200,8 @@ impl Host {
         listener.config().filter(|_| opens).cloned()
     }
 
-    /// Sends the reply of the states CLOSED and LISTEN (RFC 9293 sections 3.10.7.1 and 3.10.7.2). In
-    /// LISTEN a segment without ACK has none.
+    /// Sends the reply of the states CLOSED and LISTEN (RFC 9293 sections 3.10.7.1 and 3.10.7.2).
+    /// In LISTEN a segment without ACK has none.
     fn refuse(&mut self, frame: &TcpPacket) {
         let path = frame.path_back();
         let listens = self.sockets.values().any(|socket| socket.listens_at(&path));

@@ -186,8 +186,8 @@ impl Host {
         if is_partial { Ok(call.written) } else { Err(CallError::WouldBlock) }
     }
 
-    /// Returns at most `max_bytes`, which stay readable (`MSG_PEEK`). The result is empty at the end
-    /// of the stream.
+    /// Returns at most `max_bytes`, which stay readable (`MSG_PEEK`). The result is empty at the
+    /// end of the stream.
     pub fn peek(&mut self, descriptor: Descriptor, max_bytes: usize) -> CallResult<Vec<u8>> {
         match self.flow(descriptor).map(|flow| flow.socket.peek(max_bytes)) {
             Some(bytes) if !bytes.is_empty() => Ok(bytes),
@@ -317,8 +317,8 @@ impl Host {
         size.map_or(0, |bytes| c_int::try_from(bytes).unwrap_or(c_int::MAX))
     }
 
-    /// The size of the receive buffer (`SO_RCVBUF`), in bytes; 0 on Linux, because the accounting of
-    /// its buffer is missing.
+    /// The size of the receive buffer (`SO_RCVBUF`), in bytes; 0 on Linux, because the accounting
+    /// of its buffer is missing.
     pub fn receive_buffer_size(&self, descriptor: Descriptor) -> c_int {
         let Some(freebsd) = self.settings.freebsd() else { return 0 };
         let mss = self.flow(descriptor).and_then(LinuxConnection::negotiated_mss);

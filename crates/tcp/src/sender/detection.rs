@@ -91,7 +91,7 @@ impl Sender {
             let beginning = Beginning { kind, seq, una, max, retrans_out, sack, probe, at };
             self.detectors().begin(beginning);
             if recovering && self.recovery.is_in_fast_recovery() {
-                // The acknowledgment ended a recovery, and the next one starts from its last window.
+                // One recovery ended, and the next one starts from its last window.
                 before.state.cwnd = self.recovery.prior_cwnd;
             }
             self.save(before);

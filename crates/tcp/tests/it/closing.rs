@@ -209,8 +209,8 @@ fn a_fin_counts_against_the_advertised_window() {
     assert_eq!((fin[0].len, fin[0].flags), (0, Flags::FIN | Flags::ACK));
 }
 
-/// Two segments of data that fill a window of 2,000 bytes, followed by a FIN: the segments sent, and
-/// those sent by the persist timer if nothing is outstanding.
+/// Two segments of data that fill a window of 2,000 bytes, followed by a FIN: what is sent, and the
+/// sender.
 fn sent_into_a_full_window(fin_waits_for_window: bool) -> (Vec<Segment>, End) {
     let config = Config { fin_waits_for_window, ..base() };
     let (mut a, _) = connected(&config, &base(), 0);
