@@ -185,8 +185,8 @@ impl LinuxConnection {
         self.peer_syn.get_or_insert((syn.syn, syn.timestamps.is_some(), has_ecn));
     }
 
-    /// Does FreeBSD drop this segment? In TIME-WAIT it drops segments without ACK (`tcp_twcheck`), and
-    /// while a passive open waits for its ACK, resets beyond the window of its SYN-ACK
+    /// Does FreeBSD drop this segment? In TIME-WAIT it drops segments without ACK (`tcp_twcheck`),
+    /// and while a passive open waits for its ACK, resets beyond the window of its SYN-ACK
     /// (`syncache_chkrst`).
     pub fn is_dropped_by_freebsd(&self, frame: &TcpPacket) -> bool {
         let flags = frame.segment.flags;
