@@ -62,13 +62,13 @@ def _obey(connection: socket.socket) -> None:
     if what == b"d":  # download: the number of bytes
         connection.sendall(stream(int.from_bytes(_exactly(connection, 8))))
     elif what == b"u":  # upload: answers with the digest
-        connection.sendall(digest(_until_end(connection)).encode())
+        connection.sendall(digest(read_to_end(connection)).encode())
     elif what == b"e":  # echo
         while part := connection.recv(CHUNK):
             connection.sendall(part)
     elif what == b"h":  # half-close: ends at once, and prints the digest of what follows
         connection.shutdown(socket.SHUT_WR)
-        say(f"got {digest(_until_end(connection))}")
+        say(f"got {digest(read_to_end(connection))}")
     elif what == b"r":  # reset
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
     elif what == b"s":  # sleep: reads nothing for a while
@@ -82,7 +82,7 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
     return got
 
 
-def _until_end(connection: socket.socket) -> bytes:
+def read_to_end(connection: socket.socket) -> bytes:
     parts = []
     while part := connection.recv(CHUNK):
         parts.append(part)
@@ -104,7 +104,7 @@ def wanted(length: int) -> bytes:
 
 def download(host: str, length: str) -> None:
     with connect(host, wanted(int(length))) as connection:
-        got = _until_end(connection)
+        got = read_to_end(connection)
     say("equal" if got == stream(int(length)) else f"different: {len(got)} bytes")
 
 
@@ -112,7 +112,7 @@ def upload(host: str, length: str) -> None:
     with connect(host, b"u") as connection:
         connection.sendall(stream(int(length)))
         connection.shutdown(socket.SHUT_WR)
-        say("equal" if _until_end(connection) == digest(stream(int(length))).encode() else "no")
+        say("equal" if read_to_end(connection) == digest(stream(int(length))).encode() else "no")
 
 
 def late_upload(host: str, length: str) -> None:
@@ -158,7 +158,7 @@ def slow_reader(host: str, length: str) -> None:
     """Reads nothing for a while, then everything."""
     with _small(host, wanted(int(length))) as connection:
         time.sleep(2)
-        got = _until_end(connection)
+        got = read_to_end(connection)
     say("equal" if got == stream(int(length)) else f"different: {len(got)} bytes")
 
 
@@ -209,7 +209,7 @@ def many(host: str, count: str, length: str) -> None:
     open_ones = [connect(host, b"") for _ in range(int(count))]
     for connection in open_ones:
         connection.sendall(wanted(int(length)))
-    good = sum(_until_end(connection) == stream(int(length)) for connection in open_ones)
+    good = sum(read_to_end(connection) == stream(int(length)) for connection in open_ones)
     for connection in open_ones:
         connection.close()
     say(good)
