@@ -30,7 +30,10 @@ def test_the_command_prints_the_answer_and_fails_on_spurious_losses(tmp_path: Pa
     done = run("diagnose", SERVER, "--html", page, "--fail-on", "spurious-losses>0")
     assert done.returncode == 1
     assert "arrived after all" in done.stdout
+    cells = "134 0.224674 4 reordering_threshold 0.00767795 spurious 0.99 acknowledged-later"
+    row = "".join(f"<td>{cell}</td>" for cell in cells.split())
     assert "Declared losses" in page.read_text()
+    assert row in page.read_text()
     document = json.loads(run("diagnose", SERVER, "--json").stdout)
     assert document["answer"]["network"] == "late"
 

@@ -60,9 +60,10 @@ def test_a_recipe_is_built_once_and_again_when_it_changes(tmp_path: Path) -> Non
 
 
 def test_a_failed_build_shows_its_last_lines_and_is_repeated(tmp_path: Path) -> None:
-    folder = written(tmp_path / "ours", RECIPE.replace("echo built > made", "echo no; exit 3"))
+    failing = "echo no; echo '  indented'; exit 3"
+    folder = written(tmp_path / "ours", RECIPE.replace("echo built > made", failing))
     for _ in range(2):
-        with pytest.raises(rtolab.Error, match="exit code 3; its last lines:\n  no"):
+        with pytest.raises(rtolab.Error, match=r"exit code 3; its last lines:\n  no\n    indented$"):
             recipes.build(recipes.find(str(folder)))
 
 

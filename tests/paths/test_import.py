@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,8 @@ def test_invalid_files_and_values(tmp_path: Path) -> None:
             write_scenario(path, out, stated)
         assert message in str(error.value)
         assert not out.exists()
+    write_scenario(path, out, Stated(delay="20 ms"))
+    assert re.search(r'^delay = "20 ms" +# stated, not measured$', out.read_text(), re.MULTILINE)
     with pytest.raises(Error, match=r"--out .*path: expected the name of a scenario"):
         write_scenario(path, tmp_path / "path")
     with pytest.raises(Error, match="mahimahi: found 3 files; expected UP DOWN or TRACE"):
