@@ -153,6 +153,7 @@ impl LinuxConnection {
     /// Sets the rule for PSH, and the minimum number of segments in a TSO packet.
     pub fn set_push(&mut self, rule: PushRule, min_segments: Option<u64>) {
         self.push_rule = rule;
+        self.send_queue.is_without_tso = rule == PushRule::LinuxWithoutTso;
         self.min_segments = min_segments.unwrap_or(self.min_segments);
     }
 
@@ -294,8 +295,11 @@ impl LinuxConnection {
         self.push.begin();
         while let Some(&first) = rest.first() {
             let is_retransmission = first.seq < before;
-            let max_segments =
-                if is_retransmission { limits.retransmitted_segments() } else { limits.segments() };
+            let max_segments = match self.push_rule {
+                PushRule::Linux if is_retransmission => limits.retransmitted_segments(),
+                PushRule::Linux => limits.segments(),
+                PushRule::LinuxWithoutTso | PushRule::Writes => 1,
+            };
             let share_buffer = |pair: &[&Segment]| {
                 let end = offset(pair[0].seq) + u64::from(pair[0].len);
                 pair[0].seq + pair[0].len == pair[1].seq
@@ -309,7 +313,6 @@ impl LinuxConnection {
             if !is_retransmission {
                 limits.outstanding += end - offset(first.seq);
             }
-            let count = if self.push_rule == PushRule::Linux { count } else { 1 };
             self.push.on_sent(end, count);
             self.send_buffer.split(end);
             rest = &rest[count..];

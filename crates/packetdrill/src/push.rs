@@ -65,6 +65,8 @@ pub struct SendQueue {
     pushed: u64,
     /// The largest window that the peer advertised, in bytes (`max_window`).
     pub max_window: u64,
+    /// Does the device not segment (`gso_max_segs 1`)? Then a buffer is one segment.
+    pub is_without_tso: bool,
 }
 
 /// The part of a write that fits into a buffer.
@@ -82,6 +84,9 @@ pub struct WritePart {
 impl SendQueue {
     /// The maximum size of a buffer (`size_goal`), in bytes.
     fn buffer(&self, smss: u64) -> u64 {
+        if self.is_without_tso {
+            return smss;
+        }
         (self.max_window / 2).min(MAX_BYTES - 1) / smss * smss
     }
 
@@ -189,5 +194,23 @@ impl Push {
     pub fn discard_before(&mut self, offset: u64) {
         self.ends = self.ends.split_off(&offset);
         self.marks = self.marks.split_off(&offset);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device that does not segment has buffers of one segment, and each half of the largest
+    /// window is pushed (`tcp_xmit_size_goal`, `forced_push`).
+    #[test]
+    fn without_tso_a_buffer_is_one_segment() {
+        let mut queue =
+            SendQueue { max_window: 4000, is_without_tso: true, ..SendQueue::default() };
+        let parts: Vec<_> = (0..4)
+            .map(|number| queue.part((4000 - number * 1000, true), (0, number * 1000), 1000))
+            .map(|part| (part.bytes, part.forced))
+            .collect();
+        assert_eq!(parts, [(1000, false), (1000, false), (1000, true), (1000, false)]);
     }
 }

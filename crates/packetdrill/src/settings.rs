@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use rtolab_tcp::Config;
-use rtolab_tcp::config::MaxWindow;
+use rtolab_tcp::config::{MaxWindow, TimerClock};
 use rtolab_tcp::profile::{Profile, Sysctl};
 use rtolab_tcp::specification::{self, SpecificationError};
 use rtolab_time::Duration;
@@ -47,6 +47,8 @@ pub struct HostSettings {
     /// The size of the segments that the device merged to a received packet that is larger, in
     /// bytes: the tool's `--mss`.
     pub gso: Option<u32>,
+    /// The precision of the sender's timers; `None` is that of the sender.
+    pub timer: Option<TimerClock>,
 }
 
 /// The host's addresses, one per family.
@@ -75,6 +77,9 @@ pub enum PushRule {
     /// The last segment of each write and of each TSO packet, as on Linux.
     #[default]
     Linux,
+    /// As on Linux with a device that does not segment (`gso_max_segs 1`): the last segment of each
+    /// write, and one in each half of the largest window.
+    LinuxWithoutTso,
     /// The last segment of each write, for scripts recorded in runs without TSO.
     Writes,
 }
@@ -84,7 +89,7 @@ pub enum PushRule {
 pub enum SettingsError {
     /// A key is unknown.
     #[error(
-        "unknown key `{0}` in --so_flags; known are sender=, sysctl=, local=, mss=, wscale=, system=, push=, gso="
+        "unknown key `{0}` in --so_flags; known are sender=, sysctl=, local=, mss=, wscale=, system=, push=, gso=, timer="
     )]
     Key(String),
     /// The value of a key is invalid.
@@ -115,6 +120,7 @@ impl Default for HostSettings {
             system: System::default(),
             push: PushRule::default(),
             gso: None,
+            timer: None,
         }
     }
 }
@@ -160,9 +166,18 @@ impl HostSettings {
             },
             "push" => match value {
                 "linux" => self.push = PushRule::Linux,
+                "linux-without-tso" => self.push = PushRule::LinuxWithoutTso,
                 "writes" => self.push = PushRule::Writes,
-                _ => return Err(invalid("push", "linux or writes")),
+                _ => return Err(invalid("push", "linux, linux-without-tso or writes")),
             },
+            "timer" => {
+                self.timer = Some(match value {
+                    "exact" => TimerClock::Exact,
+                    "wheel-250" => TimerClock::Wheel(Duration::from_millis(4)),
+                    "wheel-1000" => TimerClock::Wheel(Duration::from_millis(1)),
+                    _ => return Err(invalid("timer", "exact, wheel-250 or wheel-1000")),
+                });
+            }
             _ => return Err(SettingsError::Key(key.into())),
         }
         Ok(())
@@ -239,6 +254,7 @@ impl HostSettings {
         // The adapter knows what each call writes, and pushes by that.
         (config.push, config.forced_push) = (false, false);
         config.mss = self.mss.unwrap_or(config.mss);
+        config.rto.timer = self.timer.unwrap_or(config.rto.timer);
         config.window_scale = self.window_scale.or(config.window_scale);
         Ok(config)
     }
@@ -329,6 +345,11 @@ mod tests {
         assert!(config.frto.is_some() && !config.sack);
         assert_eq!((settings.push, settings.gso), (PushRule::Writes, Some(900)));
         assert_eq!(HostSettings::parse("").unwrap(), HostSettings::default());
+        assert_eq!(config.rto.timer, TimerClock::Exact);
+        let settings = HostSettings::parse("timer=wheel-1000,push=linux-without-tso").unwrap();
+        let wheel = TimerClock::Wheel(Duration::from_millis(1));
+        assert_eq!(settings.config().unwrap().rto.timer, wheel);
+        assert_eq!(settings.push, PushRule::LinuxWithoutTso);
     }
 
     #[test]
@@ -337,6 +358,7 @@ mod tests {
         assert!(message("sendr=sack").starts_with("unknown key `sendr`"));
         assert!(message("mss=big").contains("mss= in --so_flags is `big`"));
         assert!(message("local=here").contains("an address"));
+        assert!(message("timer=wheel").contains("exact, wheel-250 or wheel-1000"));
         assert!(message("sack+frot").contains("unknown policy `frot`"));
     }
 

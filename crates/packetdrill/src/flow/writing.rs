@@ -46,7 +46,7 @@ impl LinuxConnection {
     /// May a call write more: is the last buffer not full, or may it begin another one?
     pub fn has_room(&self) -> bool {
         let smss = self.socket.connection.sender().window().smss();
-        let appends = self.push_rule == PushRule::Linux
+        let appends = self.push_rule != PushRule::Writes
             && self.send_queue.appends((self.sent(), self.written()), smss);
         appends || self.send_buffer.has_room(self.unacknowledged())
     }
@@ -96,7 +96,9 @@ impl LinuxConnection {
         let (sent, end) = (self.sent(), self.written());
         let all = bytes.len() as u64;
         let part = match self.push_rule {
-            PushRule::Linux => self.send_queue.part((all, call.has_more), (sent, end), smss),
+            PushRule::Linux | PushRule::LinuxWithoutTso => {
+                self.send_queue.part((all, call.has_more), (sent, end), smss)
+            }
             PushRule::Writes => WritePart { bytes: all, appended: false, forced: false },
         };
         let mark_moves = part.appended && self.push.unmark(end) && call.written > 0;
