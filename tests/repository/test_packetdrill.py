@@ -5,11 +5,15 @@ The object itself is tested without it, by its C interface: `cargo test -p rtola
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import rtolab
+from guests import require_kernel
+from kernel_differences import scenario
+from kernel_scripts import script as kernel_script
 from prerequisites import lack
 from program import execute
 
@@ -47,3 +51,16 @@ def test_a_run_that_was_written_as_a_script_passes(
     script.write_text(rtolab.run(scenario, sender=sender).packetdrill())
     done = packetdrill(f"SCRIPTS={script}")
     assert done.stdout.splitlines()[-1] == "1 passed, 0 failed, 0 skipped", done.stdout
+
+
+def test_a_script_of_what_a_guest_sends_passes_there_and_on_the_engine(tmp_path: Path) -> None:
+    kernel = require_kernel()
+    (tmp_path / "path.toml").write_text(scenario(3))
+    # A guest has a /tmp of its own.
+    script = HERE.parent / "target" / "packetdrill" / "3.pkt"
+    kernel_script(tmp_path / "path.toml", 3, kernel).write(script)
+    passed = "1 passed, 0 failed, 0 skipped"
+    assert packetdrill(f"SCRIPTS={script}").stdout.splitlines()[-1] == passed
+    runner = [sys.executable, "tools/packetdrill", "--tool", os.environ["PACKETDRILL"]]
+    on_guest = execute(*runner, "--on", kernel.name, script, cwd=HERE.parent, timeout=600)
+    assert on_guest.stdout.splitlines()[-1] == passed, on_guest.stdout
