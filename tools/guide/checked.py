@@ -185,6 +185,40 @@ def _googles_wrong() -> str:
     )
 
 
+_KERNELS = r"has (\d+) scripts\. (\d+) pass unedited, (\d+) need features .*? and (\d+) fail"
+
+
+def _kernels() -> str:
+    every, passed, _, failed = sentence("docs/packetdrill.md", _KERNELS)
+    return f"{passed} of {every} pass, {failed} fail, the others cannot run"
+
+
+def _kernels_wrong() -> str:
+    _, _, lacking, failed = sentence("docs/packetdrill.md", _KERNELS)
+    return (
+        f"{failed} scripts need path MTU discovery. {lacking} need features that the engine or the "
+        "adapter lacks, most of them AccECN or Fast Open."
+    )
+
+
+def _freebsd_counts() -> list[int]:
+    rows = table("docs/packetdrill.md", "folder", "passed", "failed", "skipped", "of")
+    return [sum(number(row[at]) for row in rows) for at in (1, 2, 3, 4)]
+
+
+def _freebsd() -> str:
+    passed, failed, _, every = _freebsd_counts()
+    return f"{passed} of {every} pass, {failed} fail, the others cannot run"
+
+
+def _freebsd_wrong() -> str:
+    _, failed, skipped, _ = _freebsd_counts()
+    return (
+        f"{failed} scripts fail; the page has the reasons. {skipped} need the packetdrill that they "
+        "are written for, which cannot load the adapter."
+    )
+
+
 def _captures() -> str:
     rows = [row for row in _accuracy() if row[0] != "receiver"]
     right, said = shares([row[4] for row in rows])
@@ -389,6 +423,24 @@ CHECKS = (
         "packetdrill.md",
         _googles,
         _googles_wrong,
+    ),
+    Check(
+        "the kernel's packetdrill scripts",
+        "the selftests of Linux 7.3",
+        "2026-11-28",
+        "make packetdrill PACKETDRILL=path SCRIPTS=path",
+        "packetdrill.md",
+        _kernels,
+        _kernels_wrong,
+    ),
+    Check(
+        "FreeBSD's packetdrill scripts, by the profile `freebsd-14`",
+        "four folders of its test suite",
+        "2026-11-28",
+        "tools/packetdrill --sender freebsd-14 --tool path FOLDER",
+        "packetdrill.md",
+        _freebsd,
+        _freebsd_wrong,
     ),
     Check(
         "`diagnose`, captures at the sender",
