@@ -26,6 +26,13 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return html
 
 
+def test_each_retransmission_has_its_evidence_on_the_page(written: Path) -> None:
+    columns = ["frame", "at (s)", "from", "bytes", "trigger", "verdict", "confidence", "evidence"]
+    page = written.read_text()
+    assert "".join(f"<th>{name}</th>" for name in columns) in page
+    assert len(re.findall(r"<td>(?:un)?needed</td><td>[01]\.\d\d</td>", page)) == 46
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_prints_dark_text_on_white_paper(
     browser: Browser, written: Path, scheme: Literal["light", "dark"]

@@ -63,8 +63,9 @@ def test_a_failed_build_shows_its_last_lines_and_is_repeated(tmp_path: Path) -> 
     failing = "echo no; echo '  indented'; exit 3"
     folder = written(tmp_path / "ours", RECIPE.replace("echo built > made", failing))
     for _ in range(2):
-        last_lines = r"exit code 3; its last lines:\n  no\n    indented$"
-        with pytest.raises(rtolab.Error, match=last_lines):
+        with pytest.raises(
+            rtolab.Error, match=r"exit code 3; its last lines:\n  no\n    indented$"
+        ):
             recipes.build(recipes.find(str(folder)))
 
 

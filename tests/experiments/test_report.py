@@ -246,5 +246,16 @@ def test_the_chart_library_is_bundled_once(tmp_path: Path, monkeypatch: pytest.M
     assert bundle() == made
 
 
+@pytest.mark.parametrize("invalid", [None, "", "relative"])
+def test_without_a_valid_cache_the_home_has_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invalid: str | None
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    if invalid is not None:
+        monkeypatch.setenv("XDG_CACHE_HOME", invalid)
+    assert report._cache() == tmp_path / ".cache" / "rtolab"
+
+
 def test_a_chart_cannot_break_the_page() -> None:
     assert not set(pack({"a": "</script><b>"})) & set("<&>")

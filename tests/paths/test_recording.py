@@ -54,6 +54,12 @@ def session(one: _Server, link: Link, address: object = HERE, nonce: bytes = b"1
     return link.sent[-1][0][len(protocol.MAGIC) + 1 + protocol.NONCE :][:8]
 
 
+def test_a_message_of_another_protocol_has_the_kind_0() -> None:
+    for data in (b"", b"x" * 100, protocol.MAGIC):
+        assert protocol.parse(data) == (0, b"")
+    assert protocol.parse(protocol.MAGIC + b"\3rest") == (3, b"rest")
+
+
 def test_a_server_is_silent_to_strangers() -> None:
     one, link = server()
     probe = Probe(0, 0, 0, 1).message(b"12345678")

@@ -8,6 +8,7 @@ from rtolab.stats import (
     _bootstrap,
     band_of_medians,
     mean_of_few,
+    ratio_of_means,
     ratio_of_medians,
     summarise,
     wilson,
@@ -53,6 +54,13 @@ def test_unpaired_samples_leave_the_ratio_an_interval() -> None:
     ratio = ratio_of_medians(np.linspace(10, 20, 101), np.linspace(10, 20, 100))
     assert ratio.low < 1 < ratio.high
     assert ratio == ratio_of_medians(np.linspace(10, 20, 101), np.linspace(10, 20, 100))
+
+
+def test_a_ratio_of_means_is_drawn_from_means() -> None:
+    """The medians of both samples are almost always 0 and 1."""
+    ratio = ratio_of_means([0.0] * 90 + [10.0] * 10, np.ones(99))
+    assert ratio.value == pytest.approx(1.0)
+    assert 0.2 < ratio.low < 1.0 < ratio.high < 2.5
 
 
 def test_draws_in_blocks_are_the_draws_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

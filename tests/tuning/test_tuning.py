@@ -3,6 +3,7 @@
 import ipaddress
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -135,14 +136,28 @@ def test_delayed_acknowledgments_that_hold_the_minimum_are_named() -> None:
     )
 
 
+def test_the_document_has_the_daily_counts_of_each_minimum() -> None:
+    [one] = document(tune([of(rows(late=[0.015] * 4 + [0.3]))]))["classes"]
+    [row] = [row for row in one["minimums"] if row["seconds"] == 0.01]
+    counts = ("spurious_a_day", "probes_a_day", "saved_a_day")
+    values = [row[name]["value"] * 60 / DAY_S for name in counts]
+    assert values == pytest.approx([5.0, 0.0, 1.9])
+    single = ("single_a_day", "preempted_a_day", "unknown_a_day")
+    assert set(row) == {"seconds", "late", *counts, *single}
+
+
 def test_a_prefix_has_one_setting_for_all_its_round_trips() -> None:
     near = rows(late=[0.015])
     far = rows(connection=2, min_rtt=0.005, late=[0.07])
     found = tune([of(near, far)])
-    assert [one.recommended for one in settings(found)] == [0.1]
+    for classes in (found.classes, found.classes[::-1]):
+        assert [one.recommended for one in settings(replace(found, classes=classes))] == [0.1]
     [line] = [command for _, command in commands(found) if command.startswith("ip ")]
     assert line == "ip route change 10.0.0.0/24 via GATEWAY dev DEVICE rto_min 100ms"
-    said = "10.0.0.0/24: paths of other round trips in it would take 20 ms."
+    said = (
+        "10.0.0.0/24: paths of other round trips in it would take 20 ms. A route or a rule knows "
+    )
+    said += "no round trip, so the largest minimum is advised; a longer --prefix may separate them."
     assert said in " ".join(warnings(found))
     assert said not in " ".join(warnings(tune([of(near)])))
     # A class on which any smaller minimum is wrong keeps the whole prefix.
