@@ -56,8 +56,8 @@ TESTS = (
 )
 """The tests that are tried, those that need root or a kernel of guests excepted."""
 CHOSEN = ("-m", "not root and not slow and not browser")
-TEST_S, TESTS_S = 10, 20
-"""The longest test that is tried, and all tests of a mutant."""
+TESTS_S = 20
+"""The time of the tests of a mutant; a single one may take longer."""
 CPU_S, LONGEST_S = 60, 600
 """A mutant whose tests take more processor time, or longer, never ends; it counts as noticed."""
 SEED = 1
@@ -141,13 +141,12 @@ def pytest(*arguments: str, within: tuple[str, ...] = (), **variables: str) -> i
 class Tests:
     """Which tests run which lines of the copy, and how long they take."""
 
-    def __init__(self, *, anew: bool = True) -> None:
+    def __init__(self) -> None:
         settings, tests = OUT / "coveragerc", OUT / "tests.json"
-        if anew:
-            settings.write_text(COVERAGE.format(out=OUT), encoding="ascii")
-            variables = {"COVERAGE_PROCESS_START": str(settings), "RTOLAB_TESTS": str(tests)}
-            pytest("-p", "mutants_contexts", *CHOSEN, *TESTS, **variables)
-            coverage.Coverage(config_file=str(settings)).combine()
+        settings.write_text(COVERAGE.format(out=OUT), encoding="ascii")
+        variables = {"COVERAGE_PROCESS_START": str(settings), "RTOLAB_TESTS": str(tests)}
+        pytest("-p", "mutants_contexts", *CHOSEN, *TESTS, **variables)
+        coverage.Coverage(config_file=str(settings)).combine()
         found = json.loads(tests.read_text())
         self.users: dict[str, list[str]] = defaultdict(list)
         """The tests of each context."""
@@ -178,21 +177,25 @@ class Tests:
         chosen, total_s = [], 0.0
         for name in sorted(names, key=lambda name: (self.taken_s[name], name)):
             total_s += self.taken_s[name]
-            if self.taken_s[name] > TEST_S or total_s > TESTS_S:
+            if chosen and total_s > TESTS_S:
                 break
             chosen.append(name)
         return chosen
 
 
 def statement(tree: ast.Module, line: int) -> range:
-    """The lines of the innermost statement with this line; of a compound one, those of its head."""
-    holds = (one for one in ast.walk(tree) if isinstance(one, ast.stmt) and line in lines_of(one))
-    one = min(holds, key=lambda one: len(lines_of(one)))
-    match one:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Match():
-            return lines_of(one)
-        case ast.If() | ast.For() | ast.While() | ast.With() | ast.Try():
-            return range(one.lineno, one.body[0].lineno)
+    """The lines that run with this one.
+
+    They are those of the innermost statement; of a compound one, those of its head; of one in the
+    body of a class, those of the class.
+    """
+    holds = [one for one in ast.walk(tree) if isinstance(one, ast.stmt) and line in lines_of(one)]
+    one, *around = sorted(holds, key=lambda one: len(lines_of(one)))
+    is_function = isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
+    if around and isinstance(around[0], ast.ClassDef) and not is_function:
+        return lines_of(around[0])
+    if isinstance(one, ast.If | ast.For | ast.While | ast.With | ast.Try):
+        return range(one.lineno, one.body[0].lineno)
     return lines_of(one)
 
 
