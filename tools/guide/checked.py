@@ -214,8 +214,8 @@ def _freebsd() -> str:
 def _freebsd_wrong() -> str:
     _, failed, skipped, _ = _freebsd_counts()
     return (
-        f"{failed} scripts fail; the page has the reasons. {skipped} need the packetdrill that they "
-        "are written for, which cannot load the adapter."
+        f"{failed} scripts fail; the page has the reasons. {skipped} need the packetdrill that "
+        "they are written for, which cannot load the adapter."
     )
 
 
