@@ -268,10 +268,14 @@ def main() -> None:
         case ["near", host, hours]:
             near(host, int(hours))
         case given:
+            hours = given[0] if given else "24"
+            if len(given) > 1 or not hours.isdecimal() or int(hours) == 0:
+                sys.stderr.write(f"{' '.join(given)}: expected a number of hours, such as 24\n")
+                sys.exit(2)
             if not kernels():
                 sys.stderr.write("needs a kernel:  rtolab kernel build\n")
                 sys.exit(2)
-            sys.exit("\n".join(soak(int(given[0]) if given else 24)) or None)
+            sys.exit("\n".join(soak(int(hours))) or None)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,14 @@ def packetdrill(*variables: str) -> subprocess.CompletedProcess[str]:
     return execute(*make, cwd=HERE.parent, timeout=600)
 
 
+def test_an_unknown_guest_is_an_error() -> None:
+    runner = [sys.executable, "tools/packetdrill", "--tool", sys.executable, "--on", "nope"]
+    done = execute(*runner, SCRIPTS[0], cwd=HERE.parent)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("packetdrill: ")
+    assert "nope" in done.stderr or "kernel" in done.stderr
+
+
 def test_our_scripts_pass_on_the_engine() -> None:
     done = packetdrill()
     assert done.returncode == 0, done.stdout + done.stderr

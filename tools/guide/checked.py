@@ -168,9 +168,13 @@ def _our_scripts() -> str:
 _GOOGLES = r"Of all (\d+) scripts there, (\d+) pass, (\d+) need kernel features, and (\d+) fail"
 
 
+def _passing(every: object, passed: object, failed: object) -> str:
+    return f"{passed} of {every} pass, {failed} fail, the others cannot run"
+
+
 def _googles() -> str:
     every, passed, _, failed = sentence("docs/packetdrill.md", _GOOGLES)
-    return f"{passed} of {every} pass, {failed} fail, the others cannot run"
+    return _passing(every, passed, failed)
 
 
 def _googles_wrong() -> str:
@@ -190,7 +194,7 @@ _KERNELS = r"has (\d+) scripts\. (\d+) pass unedited, (\d+) need features .*? an
 
 def _kernels() -> str:
     every, passed, _, failed = sentence("docs/packetdrill.md", _KERNELS)
-    return f"{passed} of {every} pass, {failed} fail, the others cannot run"
+    return _passing(every, passed, failed)
 
 
 def _kernels_wrong() -> str:
@@ -208,7 +212,7 @@ def _freebsd_counts() -> list[int]:
 
 def _freebsd() -> str:
     passed, failed, _, every = _freebsd_counts()
-    return f"{passed} of {every} pass, {failed} fail, the others cannot run"
+    return _passing(every, passed, failed)
 
 
 def _freebsd_wrong() -> str:

@@ -24,7 +24,8 @@ enum Releases {
     All,
     /// New data only (`tcp_try_undo_partial`).
     New,
-    /// Retransmissions only: the timer sends no new data (`tcp_rack_reo_timeout`).
+    /// Retransmissions only: the timer sends no new data (`tcp_rack_reo_timeout`). Until the next
+    /// ACK that also holds for what the application writes, which Linux sends at once.
     Retransmissions,
 }
 
