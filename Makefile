@@ -46,7 +46,7 @@ test-rust: $(VENV)/dev
 
 # In two processes; a module's tests run in one of them.
 test-python: $(VENV)/dev
-	$(BIN)/pytest --numprocesses 2 --dist loadgroup
+	$(BIN)/pytest --numprocesses 2
 
 bench: $(VENV)/built
 	benches/run

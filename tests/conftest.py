@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from prerequisites import require_hosts
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 pytest_plugins = ["browser_fixtures", "guide_fixtures"]
 """What tests in a browser and tests of the guide share."""
 
-
-ROOT = Path(__file__).parent
-
 SLOW = {
     "test_control",
     "test_hangs",
@@ -33,6 +31,25 @@ SLOW = {
     "test_site",
 }
 """Modules whose tests take minutes."""
+
+OF_THE_SITE = {"test_accessibility", "test_live_figures", "test_site"}
+"""Modules whose tests share the site."""
+
+
+class ByModule(LoadScopeScheduling):  # type: ignore[misc]  # It has no types.
+    """Runs the tests of a module in one process, as they share fixtures; so those of the site.
+
+    Marks of groups (`--dist loadgroup`) have no effect with pytest 9.2 (pytest-xdist 3.8, #1386).
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        module = nodeid.partition("::")[0]
+        return "the site" if Path(module).stem in OF_THE_SITE else module
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByModule:
+    """How pytest-xdist distributes the tests."""
+    return ByModule(config, log)
 
 
 def pytest_configure() -> None:
@@ -46,15 +63,9 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what can be left out, see CONTRIBUTING, by its fixtures and modules.
-
-    Tests of one group run in one process: those of a module, whose fixtures they share, and all
-    that need the site.
-    """
+    """Marks what can be left out, see CONTRIBUTING, by its fixtures and modules."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
-        group = "site" if "site" in fixtures else item.path.relative_to(ROOT).as_posix()
-        item.add_marker(pytest.mark.xdist_group(group))
         marks = {"root": "hosts" in fixtures, "browser": "browser" in fixtures}
         for mark, is_one in (marks | {"slow": item.path.stem in SLOW}).items():
             if is_one:
