@@ -2,7 +2,7 @@
 //! section 5.3).
 
 use rtolab_tcp::{Flags, Flight, Segment, Seq};
-use rtolab_time::Duration;
+use rtolab_time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::history::{Frame, Retransmission};
@@ -10,6 +10,8 @@ use crate::trigger::Trigger;
 
 /// The largest initial window, in segments (RFC 6928 section 2).
 const INITIAL_WINDOW: u64 = 10;
+/// The earliest tail loss probe after the last data: two ticks of Linux (`TCP_TIMEOUT_MIN`).
+const MIN_PROBE: Duration = Duration::from_millis(2);
 /// The finding that an end sends beyond the peer's advertised window.
 pub(crate) const WINDOW_OVERRUN: &str = "window-overrun";
 /// The maximum number of frames listed per finding.
@@ -48,7 +50,9 @@ struct InitialWindow {
     frames: Vec<u64>,
     /// Has the end sent a SYN?
     has_syn: bool,
-    /// Has the peer acknowledged data?
+    /// When it sent the last of them.
+    last: Option<Instant>,
+    /// Has the peer acknowledged data, if only selectively, or did the end wait for that?
     is_over: bool,
 }
 
@@ -71,13 +75,22 @@ impl Frames {
 impl Conformance {
     /// Processes a segment of the end.
     #[inline]
-    pub fn on_sent(&mut self, segment: &Segment, frame: &Frame, flight: &Flight) {
+    pub fn on_sent(
+        &mut self,
+        segment: &Segment,
+        frame: &Frame,
+        (flight, srtt): (&Flight, Option<Duration>),
+    ) {
         self.initial.has_syn |= segment.flags.has(Flags::SYN);
         if segment.len == 0 {
             return;
         }
-        if self.initial.has_syn && !self.initial.is_over && segment.seq >= flight.max() {
-            let initial = &mut self.initial;
+        // Data after a wait is a probe (RFC 8985 section 7.2), or the application was slow.
+        let wait = srtt.map_or(MIN_PROBE, |srtt| (srtt * 2).max(MIN_PROBE));
+        let initial = &mut self.initial;
+        initial.is_over |= initial.last.is_some_and(|last| frame.at.since(last) >= wait);
+        if initial.has_syn && !initial.is_over && segment.seq >= flight.max() {
+            initial.last = Some(frame.at);
             initial.bytes += u64::from(segment.len);
             if initial.frames.len() < MAX_FRAMES {
                 if initial.frames.is_empty() {
@@ -100,7 +113,7 @@ impl Conformance {
         if let Some(mss) = segment.syn_options().mss {
             self.initial.mss = u64::from(mss);
         }
-        self.initial.is_over |= segment.ack > Seq::FIRST + 1;
+        self.initial.is_over |= segment.ack > Seq::FIRST + 1 || segment.sack_count() > 0;
     }
 
     /// Processes a retransmission after `duplicates` duplicate ACKs. `known` has the segments in

@@ -30,6 +30,11 @@ pub(crate) struct Connection {
     pub number: u64,
     pub began: Instant,
     pub last: Instant,
+    last_frame: u64,
+    /// When its last packet passed that was no keep-alive probe and no answer to one.
+    active: Instant,
+    /// The end that sent the last packet, if that was a keep-alive probe.
+    keep_alive_from: Option<End>,
     pub packets: u64,
     /// The number of packets from client and server.
     pub seen: [u64; 2],
@@ -42,6 +47,8 @@ pub(crate) struct Connection {
     pub turnarounds: Turnarounds,
     pub ends: [Option<Box<HalfConnection>>; 2],
     pub close_state: CloseState,
+    /// The first reset.
+    pub reset: Option<Reset>,
     conversation: Conversation,
     recent: [RecentPackets; 2],
     /// The number of copies that follow the first ones after at least [`MIN_APART`].
@@ -64,6 +71,14 @@ pub(crate) enum CloseState {
     Closed,
 }
 
+/// A reset.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reset {
+    pub from: End,
+    /// The closing state before it.
+    pub close_state: CloseState,
+}
+
 impl Connection {
     pub fn begun_by(packet: &CapturedPacket, number: u64, at: Instant) -> Self {
         Self {
@@ -71,6 +86,9 @@ impl Connection {
             number,
             began: at,
             last: at,
+            last_frame: 0,
+            active: at,
+            keep_alive_from: None,
             packets: 0,
             seen: [0; 2],
             copies: 0,
@@ -80,6 +98,7 @@ impl Connection {
             turnarounds: Turnarounds::default(),
             ends: [None, None],
             close_state: CloseState::Open,
+            reset: None,
             conversation: Conversation::from_first_packet(packet),
             recent: [RecentPackets::default(), RecentPackets::default()],
             apart: 0,
@@ -177,11 +196,17 @@ impl Connection {
         captured: &Captured,
     ) {
         let at = frame.at;
-        let is_late = at.since(self.last) >= MIN_LENGTH && self.seen != [0; 2];
-        let silence = is_late.then(|| self.silence(from, segment, frame)).flatten();
+        let is_late = at.since(self.active) >= MIN_LENGTH && self.seen != [0; 2];
+        let is_keep_alive = (is_late || self.keep_alive_from.is_some())
+            && self.is_keep_alive(from, segment, is_late);
+        let silence =
+            (is_late && !is_keep_alive).then(|| self.silence(from, segment, frame)).flatten();
         let before = if silence.is_some() { self.retransmissions() } else { 0 };
         let idle = at.since(self.last);
-        self.last = at;
+        (self.last, self.last_frame) = (at, frame.number);
+        if !is_keep_alive {
+            self.active = at;
+        }
         self.seen[from as usize] += 1;
         self.process((from, segment), frame, captured);
         self.note_answer(from, segment);
@@ -218,6 +243,7 @@ impl Connection {
             }
         }
         if segment.flags.has(Flags::RST) {
+            self.reset.get_or_insert(Reset { from, close_state: self.close_state });
             self.close_state = CloseState::Closed;
             return;
         }
@@ -246,28 +272,51 @@ impl Connection {
         }
         let waits = |end: End| of(end).is_some_and(|sending| sending.flight().size() > 0);
         let has_zero_window =
-            |end: End| of(end).is_some_and(|sending| sending.sender_state.has_zero_window());
+            |end: End| of(end).is_some_and(|sending| sending.sender_state.zero_window().is_some());
         let (end, wait) = match segment.len > 0 {
-            _ if has_zero_window(other(from)) => (from, Wait::Window),
+            // The silence lasts until the window opens (`on_ack`).
+            _ if has_zero_window(other(from)) || has_zero_window(from) => return None,
             _ if waits(other(from)) => (from, Wait::Network),
-            true if has_zero_window(from) => (other(from), Wait::Window),
             true if waits(from) => (other(from), Wait::Network),
             true if self.turnarounds.vantage(from) == Vantage::Sender => (from, Wait::Application),
             true => (from, Wait::Unknown),
             false => return None,
         };
-        let start = self.last.secs_f64();
-        let length = frame.at.since(self.last).secs_f64();
-        Some(Silence { end: name(end), start, length, frame: frame.number, wait })
+        Some(silence(self.active, (frame.at, frame.number), (end, wait)))
+    }
+
+    /// Is this a keep-alive probe (RFC 9293 section 3.8.4), or the answer to one? Neither ends a
+    /// silence.
+    fn is_keep_alive(&mut self, from: End, segment: &Segment, is_late: bool) -> bool {
+        let is_small = segment.len <= 1 && !segment.flags.any(Flags::SYN | Flags::FIN | Flags::RST);
+        let is_answer = self.keep_alive_from == Some(other(from)) && segment.len == 0;
+        let is_probe = is_late
+            && self.ends[from as usize]
+                .as_ref()
+                .is_some_and(|sending| segment.seq < sending.flight().una());
+        self.keep_alive_from = (is_small && is_probe).then_some(from);
+        is_small && (is_probe || is_answer)
     }
 
     fn on_ack(&mut self, from: End, segment: &Segment, frame: &Frame) {
         let other = other(from);
         let Some(sending) = &mut self.ends[other as usize] else { return };
-        let min_rtt = sending.rtt.min;
+        let (min_rtt, zero_window) = (sending.rtt.min, sending.sender_state.zero_window());
         sending.on_ack(segment, frame);
+        let has_opened = sending.sender_state.zero_window().is_none();
         if sending.rtt.min != min_rtt {
             self.turnarounds.on_ack(from, sending.rtt.min.unwrap_or(Duration::ZERO));
+        }
+        if let Some(since) = zero_window.filter(|_| has_opened) {
+            sending.on_window_opened(frame.at);
+            self.note_closed_window(since, (frame.at, frame.number), from);
+        }
+    }
+
+    /// Adds the silence of a window that was closed `since` then; `from` advertised it.
+    fn note_closed_window(&mut self, since: Instant, until: (Instant, u64), from: End) {
+        if until.0.since(since) >= MIN_LENGTH && self.silences.len() < MAX_SILENCES {
+            self.silences.push(silence(since, until, (from, Wait::Window)));
         }
     }
 
@@ -322,6 +371,10 @@ impl Connection {
 
     pub fn finish(&mut self) {
         for end in [End::Client, End::Server] {
+            let closed = self.ends[other(end) as usize].as_ref();
+            if let Some(since) = closed.and_then(|sending| sending.sender_state.zero_window()) {
+                self.note_closed_window(since, (self.last, self.last_frame), end);
+            }
             let vantage = self.turnarounds.vantage(end);
             if let Some(sending) = &mut self.ends[end as usize] {
                 sending.finish(self.last, vantage);
@@ -341,6 +394,12 @@ impl Connection {
             _ => (self, CapturePoint::Near),
         }
     }
+}
+
+/// A silence that lasts until this time and ends with this frame.
+fn silence(start: Instant, (at, frame): (Instant, u64), (end, wait): (End, Wait)) -> Silence {
+    let length = at.since(start).secs_f64();
+    Silence { end: name(end), start: start.secs_f64(), length, frame, wait }
 }
 
 pub(crate) const fn other(end: End) -> End {

@@ -168,6 +168,11 @@ impl Episodes {
         std::mem::replace(&mut self.received, 0).saturating_sub(1)
     }
 
+    /// The window of the other end opens again: until now it was the reason to wait.
+    pub const fn on_window_opened(&mut self, at: Instant) {
+        self.progress = Some(at);
+    }
+
     /// Processes an ACK.
     pub fn on_ack(&mut self, facts: &AckFacts, flight: &Flight, frame: &Frame) {
         if !facts.is_new() {

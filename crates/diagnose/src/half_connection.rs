@@ -18,7 +18,7 @@ use crate::history::{
 use crate::rtt::RttStatistics;
 use crate::second_pass;
 use crate::timers::TimerReplay;
-use crate::trigger::{SenderState, Trigger};
+use crate::trigger::{MIN_KEEP_ALIVE, SenderState, Trigger};
 use crate::vantage::Vantage;
 
 /// The MSS in bytes that we assume if the capture lacks the handshake: that of a jumbo frame.
@@ -108,7 +108,7 @@ impl HalfConnection {
         self.bytes += u64::from(segment.len);
         self.segments += u64::from(self.wire_segments(segment.len));
         let max = self.flight().max();
-        self.conformance.on_sent(segment, frame, self.detectors.flight());
+        self.conformance.on_sent(segment, frame, (self.detectors.flight(), self.rtt.srtt));
         let arrival = match self.is_discarded_by_paws(segment) {
             true => self.arrivals.discard(segment, frame, &self.rtt),
             false => self.arrivals.take(segment, frame, &self.rtt),
@@ -163,8 +163,12 @@ impl HalfConnection {
                 self.sender_state.on_retransmission(segment, frame.at, past, turnaround)
             }
         };
-        let is_probe = matches!(trigger, Trigger::KeepAlive | Trigger::ZeroWindowProbe);
-        if segment.sequence_length() == 0 || is_probe && segment.len == 0 {
+        let is_probe = match trigger {
+            Trigger::KeepAlive => segment.len == 0 || idle >= MIN_KEEP_ALIVE,
+            Trigger::ZeroWindowProbe => segment.len <= 1,
+            _ => false,
+        };
+        if segment.sequence_length() == 0 || is_probe {
             self.history.order.clear();
             return;
         }
@@ -354,6 +358,11 @@ impl HalfConnection {
         self.settle(left);
         self.episodes.finish();
         self.conclude(vantage);
+    }
+
+    /// The peer's window is no longer zero. What was outstanding waited for that.
+    pub const fn on_window_opened(&mut self, at: Instant) {
+        self.episodes.on_window_opened(at);
     }
 
     /// Settles the ranges whose deadline for evidence has passed at this time.

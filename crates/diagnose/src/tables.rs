@@ -6,6 +6,7 @@ use rtolab_table::{Cell, Table, TableBuilder};
 
 use crate::class::TimeoutClass;
 use crate::evidence::Necessity;
+use crate::failure::Failure;
 use crate::report::{
     ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
     TimeoutReport,
@@ -39,6 +40,9 @@ fn connections(document: &Document) -> Table {
     }
     fn forgotten<C>(of: impl Fn(&IdleTimeout) -> C) -> impl Fn(&ConnectionReport) -> Option<C> {
         move |row| row.idle_timeout.as_ref().map(&of)
+    }
+    fn failed<C>(of: impl Fn(&Failure) -> C) -> impl Fn(&ConnectionReport) -> Option<C> {
+        move |row| row.failure.as_ref().map(&of)
     }
     TableBuilder::new(document.connections.iter().map(|row| (row, std::slice::from_ref(row))))
         .column("number", |row| row.number)
@@ -81,6 +85,12 @@ fn connections(document: &Document) -> Table {
         .column("idle_timeout_frame", forgotten(|end| end.frame))
         .column("idle_timeout_retransmissions", forgotten(|end| end.retransmissions))
         .column("idle_timeout_reset", forgotten(|end| end.reset))
+        .column("failure_kind", failed(|failure| failure.kind.name()))
+        .column("failure_from", failed(|failure| failure.from))
+        .column("failure_repeats", failed(|failure| failure.repeats))
+        .column("failure_silent", failed(|failure| failure.silent))
+        .column("failure_outstanding", failed(|failure| failure.outstanding))
+        .column("failure_full_size_only", failed(|failure| failure.full_size_only))
         .finish()
 }
 

@@ -1,9 +1,12 @@
 //! Totals over connections, on which the answer is based.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::class::TimeoutClass;
 use crate::evidence::Necessity;
+use crate::failure::FailureKind;
 use crate::report::{ConnectionReport, EpisodeReport};
 use crate::silence::Wait;
 use crate::trigger::Trigger;
@@ -77,6 +80,28 @@ impl LossRate {
     }
 }
 
+/// The connections that failed in one way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
+pub struct FailedConnections {
+    pub count: u64,
+    /// The number of the first of them.
+    pub number: u64,
+    /// For the first of them: the address and port of the end that did not answer, or that sent the
+    /// reset.
+    pub peer: String,
+    /// For the first of them: this end, `client` or `server`.
+    pub by: &'static str,
+    /// Retransmissions or keep-alive probes without an answer.
+    pub repeats: u64,
+    /// The longest time without a packet of the other end, in seconds.
+    pub silent: f64,
+    /// Payload bytes that were never acknowledged.
+    pub outstanding: u64,
+    /// Did all of them get only small segments through?
+    pub full_size_only: bool,
+}
+
 /// Totals over connections, or the figures of one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
@@ -91,10 +116,13 @@ pub struct CaptureTotals {
     pub bytes: u64,
     /// Data segments, retransmissions included.
     pub segments: u64,
-    /// Lost segments: those whose retransmission was needed.
+    /// Lost data segments: those whose retransmission was needed.
     pub lost: u64,
-    /// Of these, segments that open a connection: SYN, SYN-ACK, the client's first data.
+    /// Lost segments that open a connection: SYN, SYN-ACK, the client's first data.
     pub lost_openings: u64,
+    /// The first data among these.
+    #[serde(skip)]
+    lost_first_data: u64,
     /// Connections with such a loss.
     #[serde(skip)]
     opened_late: u64,
@@ -154,7 +182,11 @@ pub struct CaptureTotals {
     /// The longest silence after which a connection went on, in seconds.
     pub longest_idle: f64,
     /// Retransmissions of such data.
+    pub unanswered_after_idle: u64,
+    /// Retransmissions that nothing answered: these, and those of connections that failed.
     pub unanswered: u64,
+    /// The connections that failed, by kind.
+    pub failures: BTreeMap<FailureKind, FailedConnections>,
 }
 
 impl CaptureTotals {
@@ -167,14 +199,19 @@ impl CaptureTotals {
 
     /// Adds a connection.
     pub fn add(&mut self, report: &ConnectionReport) {
-        let is_one_way = report.only_from.is_some();
-        *(if is_one_way { &mut self.one_way } else { &mut self.connections }) += 1;
+        let failure = report.failure.as_ref().map(|failure| failure.kind);
+        match (report.only_from, failure) {
+            (_, Some(FailureKind::SynUnanswered)) => {}
+            (Some(_), _) => self.one_way += 1,
+            (None, _) => self.connections += 1,
+        }
         let at_receiver = report.vantage == Vantage::Receiver;
         self.at_receiver += u64::from(at_receiver && !report.retransmissions.is_empty());
         self.bytes += report.bytes.iter().sum::<u64>();
         self.segments += report.segments.iter().sum::<u64>();
         self.time_lost += report.time_lost.unwrap_or(0.0);
         self.add_retransmissions(report);
+        self.add_failure(report);
         for timeout in report.timeouts.iter().filter(|timeout| !timeout.handshake) {
             self.timeouts += 1;
             *match timeout.class {
@@ -216,10 +253,43 @@ impl CaptureTotals {
             self.idle_timeouts += 1;
             self.idle_resets += u64::from(end.reset);
             self.unanswered += end.retransmissions;
+            self.unanswered_after_idle += end.retransmissions;
             if first || end.idle < self.shortest_idle_timeout {
                 self.shortest_idle_timeout = end.idle;
             }
         }
+    }
+
+    fn add_failure(&mut self, report: &ConnectionReport) {
+        let Some(failure) = &report.failure else { return };
+        let unanswered = failure.unanswered(&report.retransmissions);
+        self.unanswered +=
+            unanswered.filter(|one| one.verdict == Necessity::Unknown).count() as u64;
+        let failed = self.failures.entry(failure.kind).or_insert_with(|| {
+            let silent_end = match failure.kind {
+                FailureKind::Refused | FailureKind::Reset => failure.from,
+                _ if failure.from == "client" => "server",
+                _ => "client",
+            };
+            let address = if silent_end == "client" { &report.client } else { &report.server };
+            FailedConnections {
+                number: report.number,
+                peer: address.clone(),
+                by: silent_end,
+                full_size_only: true,
+                ..FailedConnections::default()
+            }
+        });
+        failed.count += 1;
+        failed.repeats += failure.repeats;
+        failed.silent = failed.silent.max(failure.silent);
+        failed.outstanding += failure.outstanding;
+        failed.full_size_only &= failure.full_size_only;
+    }
+
+    /// The number of connections with SYNs only.
+    pub fn unopened(&self) -> u64 {
+        self.failures.get(&FailureKind::SynUnanswered).map_or(0, |failed| failed.count)
     }
 
     /// How often packets were late.
@@ -238,14 +308,16 @@ impl CaptureTotals {
         self.unexplained() > self.needed + self.unneeded
     }
 
-    /// Retransmissions without a verdict, other than those that nothing answers after a silence.
+    /// Retransmissions without a verdict, other than those that nothing answered.
     pub const fn unexplained(&self) -> u64 {
         self.unknown.saturating_sub(self.unanswered)
     }
 
-    /// Are all retransmissions those that nothing answers after a silence?
-    pub const fn is_idle_only(&self) -> bool {
-        self.idle_timeouts > 0 && self.retransmissions == self.unanswered
+    /// Is all that happened that nothing answered any more?
+    pub fn is_unanswered_only(&self) -> bool {
+        let has_failed =
+            self.connections <= 1 && self.failures.keys().any(|kind| *kind != FailureKind::Reset);
+        (self.idle_timeouts > 0 || has_failed) && self.retransmissions == self.unanswered
     }
 
     fn add_stall(&mut self, episode: &EpisodeReport) {
@@ -258,12 +330,13 @@ impl CaptureTotals {
 
     fn add_retransmissions(&mut self, report: &ConnectionReport) {
         let gap = report.min_rtt.unwrap_or(0.0).max(BURST);
+        let has_opened = report.failure.is_none_or(|failure| !failure.kind.is_of_opening());
         let (mut burst, mut last) = (0, f64::NEG_INFINITY);
-        let (mut lost, mut lost_openings) = (0, 0);
+        let (mut lost, mut lost_openings, mut first_data) = (0, 0, 0);
         for retransmission in &report.retransmissions {
             self.retransmissions += 1;
             let is_syn = matches!(retransmission.trigger, Trigger::Syn(_));
-            self.handshake += u64::from(is_syn);
+            self.handshake += u64::from(is_syn && has_opened);
             match retransmission.verdict {
                 Necessity::Unneeded => {
                     self.unneeded += 1;
@@ -273,8 +346,13 @@ impl CaptureTotals {
                 Necessity::Needed => {
                     self.needed += 1;
                     let segments = u64::from(retransmission.segments.max(1));
-                    lost += segments;
                     lost_openings += if retransmission.is_opening { segments } else { 0 };
+                    // A lost SYN, SYN-ACK or FIN is no lost data.
+                    if retransmission.len == 0 {
+                        continue;
+                    }
+                    lost += segments;
+                    first_data += if retransmission.is_opening { segments } else { 0 };
                     if retransmission.t - last > gap {
                         self.close_burst(burst);
                         burst = 0;
@@ -288,11 +366,17 @@ impl CaptureTotals {
         self.close_burst(burst);
         self.lost += lost;
         self.lost_openings += lost_openings;
+        self.lost_first_data += first_data;
         self.opened_late += u64::from(lost_openings > 0);
         if let Some(queue) = report.queue {
             let long = if queue > 0 { lost } else { 0 };
             self.queued = [0, 1, 2].map(|at| self.queued[at] + [lost, long, lost * queue][at]);
         }
+    }
+
+    /// Lost data segments that do not open a connection.
+    pub const fn other_losses(&self) -> u64 {
+        self.lost - self.lost_first_data
     }
 
     fn close_burst(&mut self, losses: u64) {
@@ -315,7 +399,7 @@ impl CaptureTotals {
         let others = self.segments.saturating_sub(self.connections).max(1);
         let rate = self.lost_openings as f64 / openings as f64;
         // One more loss than there were: none lost does not mean that the rate is 0.
-        let rate_of_others = (self.lost - self.lost_openings + 1) as f64 / others as f64;
+        let rate_of_others = (self.other_losses() + 1) as f64 / others as f64;
         self.opened_late >= FULL_FOR && rate > TIMES_THE_LOSS_RATE * rate_of_others
     }
 

@@ -69,6 +69,8 @@ impl Serialize for Trigger {
 const PROCESSING_TIME: Duration = Duration::from_millis(3);
 /// The longest time that a sender takes to send all segments that answer one ACK.
 const BURST: Duration = Duration::from_micros(500);
+/// The smallest interval that we expect between keep-alive probes.
+pub(crate) const MIN_KEEP_ALIVE: Duration = Duration::from_secs(1);
 /// The smallest RTO that we expect. Retransmissions at shorter intervals belong to a recovery.
 const MIN_RTO: Duration = Duration::from_millis(100);
 
@@ -113,8 +115,12 @@ pub(crate) struct SenderState {
     expired: Option<(Seq, u32)>,
     /// Was a tail loss probe sent since the last ACK of new data?
     probed: bool,
-    /// Did the peer last advertise a zero window?
-    zero_window: bool,
+    /// When the peer began to advertise a zero window; `None` if the last window was not zero.
+    zero_window: Option<Instant>,
+    /// The number of retransmissions since the last packet of the peer.
+    unanswered: u32,
+    /// The number of keep-alive probes since then.
+    unanswered_probes: u32,
 }
 
 impl SenderState {
@@ -128,9 +134,19 @@ impl SenderState {
         self.last_ack
     }
 
-    /// Did the peer last advertise a zero window?
-    pub const fn has_zero_window(&self) -> bool {
+    /// Since when the peer has advertised a zero window; `None` if the last window was not zero.
+    pub const fn zero_window(&self) -> Option<Instant> {
         self.zero_window
+    }
+
+    /// The number of retransmissions since the last packet of the peer, without keep-alive probes.
+    pub const fn unanswered(&self) -> u32 {
+        self.unanswered
+    }
+
+    /// The number of keep-alive probes since the last packet of the peer.
+    pub const fn unanswered_probes(&self) -> u32 {
+        self.unanswered_probes
     }
 
     /// When an ACK last reported a gap.
@@ -156,7 +172,9 @@ impl SenderState {
     /// Processes the time and the window of an ACK.
     pub fn on_packet_received(&mut self, segment: &Segment, at: Instant) {
         self.last_ack = Some(at);
-        self.zero_window = segment.window == 0 && !segment.flags.any(Flags::SYN | Flags::RST);
+        (self.unanswered, self.unanswered_probes) = (0, 0);
+        let is_closed = segment.window == 0 && !segment.flags.any(Flags::SYN | Flags::RST);
+        self.zero_window = is_closed.then(|| self.zero_window.unwrap_or(at));
     }
 
     /// Processes the acknowledgment of new data.
@@ -218,6 +236,12 @@ impl SenderState {
     ) -> Trigger {
         let trigger = self.trigger(segment, at, (flight, rtt), turnaround);
         match trigger {
+            Trigger::KeepAlive => {
+                self.unanswered_probes += u32::from(at.since(self.last_sent) >= MIN_KEEP_ALIVE);
+            }
+            _ => self.unanswered += 1,
+        }
+        match trigger {
             Trigger::Timeout(backoff) | Trigger::Syn(backoff) => {
                 self.expired = Some((segment.seq, backoff + 1));
                 self.recovery = Recovery::Timeout(flight.max());
@@ -260,14 +284,14 @@ impl SenderState {
             };
         }
         if segment.len <= 1 && !segment.flags.has(Flags::FIN) {
-            if self.zero_window {
+            if self.zero_window.is_some() {
                 return Trigger::ZeroWindowProbe;
             }
             if segment.end() <= flight.una() {
                 return Trigger::KeepAlive;
             }
         }
-        if self.zero_window && segment.seq <= flight.una() {
+        if self.zero_window.is_some() && segment.seq <= flight.una() {
             return Trigger::ZeroWindowProbe;
         }
         let is_head = segment.seq <= flight.una();

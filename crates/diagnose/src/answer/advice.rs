@@ -138,12 +138,13 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
             format!("{} unneeded, {bytes}", counted(count, "retransmission"))
         }
     };
-    let text = match totals.retransmissions {
+    let text = match totals.retransmissions - totals.unanswered {
         _ if timeouts > 0 && totals.go_back_n > 2 * timeouts => {
             "The sender retransmitted what was only late. F-RTO or timestamps prevent that: \
              `sysctl net.ipv4.tcp_frto=2` and `net.ipv4.tcp_timestamps=1` on the sender, if it \
              runs Linux; `--what-if` says what they would save."
         }
+        0 if !totals.failures.is_empty() && totals.connections <= 1 => return None,
         0 if totals.late.count + totals.idle_timeouts == 0 => {
             return Some(healthy(report, basis, totals));
         }

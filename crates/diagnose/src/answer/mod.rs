@@ -2,6 +2,7 @@
 //! settings to change. Each sentence has the figures on which it is based.
 
 mod advice;
+mod failures;
 mod sentence;
 mod sentences;
 mod silences;
@@ -134,6 +135,7 @@ fn ranked(connections: &[ConnectionReport]) -> [Vec<&ConnectionReport>; 2] {
             || one.time_lost.is_some_and(|lost| lost >= MIN_CONNECTION_LOSS_S)
             || !one.silences.is_empty()
             || one.only_from.is_some()
+            || one.failure.is_some()
     };
     let (mut with_problems, rest): (Vec<_>, Vec<_>) = connections.iter().partition(has_problem);
     let lost = |one: &ConnectionReport| one.time_lost.unwrap_or(0.0);
@@ -147,8 +149,11 @@ fn ranked(connections: &[ConnectionReport]) -> [Vec<&ConnectionReport>; 2] {
 fn network(totals: &CaptureTotals) -> NetworkVerdict {
     let late = totals.spurious + totals.held.count + totals.late.count > 0
         || totals.ack_lost == 0 && totals.unneeded > 0 && totals.lost == 0;
-    let nothing_known = totals.lost == 0 && totals.unneeded == 0 && totals.unknown > 0;
-    let loses = totals.lost + totals.ack_lost > 0 && !totals.is_listen_queue_full();
+    let nothing_known = totals.lost == 0
+        && totals.unneeded == 0
+        && (totals.unexplained() > 0 || totals.is_unanswered_only());
+    let loses =
+        totals.lost + totals.lost_openings + totals.ack_lost > 0 && !totals.is_listen_queue_full();
     match (loses, late) {
         _ if totals.connections == 0 || totals.segments == 0 || nothing_known => {
             NetworkVerdict::Unknown

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use serde_json::json;
 
 use super::advice::advice;
+use super::failures;
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::silences;
-use super::words::{bytes, counted, counted_losses, percent, seconds, were};
+use super::words::{bytes, counted, counted_losses, percent, seconds, times, were};
 use crate::pair::{Pair, PairDirection};
 use crate::report::ConnectionReport;
 use crate::summary::SkippedPackets;
@@ -98,13 +99,28 @@ struct Subject {
 }
 
 fn of_network(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence> {
-    let mut said = Vec::new();
+    let (mut said, failures) = (Vec::new(), failures::sentences(totals));
+    // Of one connection its failure is the most important, of many the state of their paths.
+    let failures = match subject.took {
+        Some(_) => {
+            said.extend(failures);
+            None
+        }
+        None => Some(failures),
+    };
     if totals.one_way > 0 {
         said.push(one_way(totals));
     }
-    if totals.connections == 0 {
-        return said;
+    if totals.connections > 0 {
+        said.extend(of_both_directions(totals, subject));
     }
+    said.extend(failures.into_iter().flatten());
+    said
+}
+
+/// What connections show whose packets were captured in both directions.
+fn of_both_directions(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence> {
+    let mut said = Vec::new();
     if totals.is_listen_queue_full() {
         said.push(listen_queue(totals));
     } else {
@@ -151,15 +167,18 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
     let late = if totals.is_undecided() { 0 } else { totals.delays() };
     let of = format!("{} of {} data segments", totals.lost, totals.segments);
     if totals.lost == 0 {
+        let nothing = if totals.lost_openings > 0 { "no data" } else { "nothing" };
         let basis = format!("{of} lost; with 95 % confidence less than {}", percent(high));
         let text = match totals.segments {
-            _ if totals.unknown > totals.unneeded || totals.is_idle_only() => return None,
-            ..FEW_SEGMENTS => format!("{loses} nothing here, but carried little data."),
-            _ if late == 0 => format!("{loses} nothing."),
-            _ if totals.is_delayed_once() => {
-                format!("{loses} nothing, but {delayed} packets once.")
+            _ if totals.unexplained() > totals.unneeded || totals.is_unanswered_only() => {
+                return None;
             }
-            _ => format!("{loses} nothing, but at times {delays} packets."),
+            ..FEW_SEGMENTS => format!("{loses} {nothing} here, but carried little data."),
+            _ if late == 0 => format!("{loses} {nothing}."),
+            _ if totals.is_delayed_once() => {
+                format!("{loses} {nothing}, but {delayed} packets once.")
+            }
+            _ => format!("{loses} {nothing}, but at times {delays} packets."),
         };
         return Some(Sentence::new(text, basis, &figures));
     }
@@ -191,7 +210,7 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
 }
 
 fn listen_queue(totals: &CaptureTotals) -> Sentence {
-    let others = totals.lost - totals.lost_openings;
+    let others = totals.other_losses();
     let text = "Almost only segments that open connections were lost. That is the sign of a server \
                 whose listen queue is full, not of a path that loses packets.";
     let text = if others == 0 { text.replacen("Almost only", "Only", 1) } else { text.into() };
@@ -240,7 +259,7 @@ fn handshake(totals: &CaptureTotals) -> Option<Sentence> {
 
 fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
     let (lost, own) = (totals.time_lost, totals.time_lost_by_sender);
-    if totals.is_idle_only() {
+    if totals.is_unanswered_only() {
         return None;
     }
     if totals.at_receiver > 0 && lost == 0.0 {
@@ -287,7 +306,7 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
 fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<Sentence> {
     let mut said = Vec::new();
     for (end, waits) in ["client", "server"].into_iter().zip(totals.application) {
-        if waits.count > 0 && !totals.is_idle_only() {
+        if waits.count > 0 && !totals.is_unanswered_only() {
             let text = format!(
                 "For {} the {end} sent nothing because its application had nothing to send; that \
                  is not the network's time.",
@@ -312,7 +331,7 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
             "For {} the sender waited because the receiving application did not read.",
             seconds(waits.seconds)
         );
-        let basis = format!("window closed in {}", counted(waits.count, "silence"));
+        let basis = format!("window closed {}", times(waits.count).to_lowercase());
         let figures = [("count", json!(waits.count)), ("seconds", json!(waits.seconds))];
         said.push(Sentence::new(text, basis, &figures));
     }

@@ -139,13 +139,13 @@ fn idle_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
     );
     let basis = format!(
         "{} of that data, {}",
-        counted(totals.unanswered, "retransmission"),
+        counted(totals.unanswered_after_idle, "retransmission"),
         counted(totals.idle_resets, "reset")
     );
     let figures = [
         ("idle_timeouts", json!(count)),
         ("shortest_idle_timeout", json!(totals.shortest_idle_timeout)),
-        ("unanswered", json!(totals.unanswered)),
+        ("unanswered", json!(totals.unanswered_after_idle)),
         ("resets", json!(totals.idle_resets)),
     ];
     Some(Sentence::new(text, basis, &figures))

@@ -44,7 +44,7 @@ impl HalfConnection {
         if segment.len > 0 {
             self.bytes += u64::from(segment.len);
             self.segments += u64::from(self.wire_segments(segment.len));
-            self.conformance.on_sent(segment, frame, self.detectors.flight());
+            self.conformance.on_sent(segment, frame, (self.detectors.flight(), self.rtt.srtt));
             self.arrivals.take_expected(segment);
             self.detectors.sent(segment, frame.at, Cause::New);
             self.replay_new_data(frame.at);

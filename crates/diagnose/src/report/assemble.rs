@@ -16,6 +16,7 @@ use crate::class::{TimeoutClass, class, confidence};
 use crate::conformance::{ConformanceFinding, WINDOW_OVERRUN};
 use crate::connection::{Connection, Handshake, name};
 use crate::evidence::{Assessment, Necessity, assess};
+use crate::failure::failure;
 use crate::half_connection::HalfConnection;
 use crate::history::{Evidence, Retransmission, Transmission};
 use crate::paired_verdict::PairedVerdicts;
@@ -55,6 +56,7 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
     report.timeouts.sort_by_key(|timeout| timeout.frame);
     report.time_lost = time_lost(&report);
     report.idle_timeout = idle_timeout(connection, &report.retransmissions);
+    report.failure = failure(connection).filter(|_| report.idle_timeout.is_none());
     report.queue = queue(connection);
     let is_sender = |from: &str| from == name(sender);
     let sender_retransmissions =
@@ -113,6 +115,7 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         episodes: Vec::new(),
         silences: connection.silences.clone(),
         idle_timeout: None,
+        failure: None,
         findings: Vec::new(),
         timers: Vec::new(),
     }

@@ -6,6 +6,7 @@ use crate::capture_points::CapturePoint;
 use crate::class::TimeoutClass;
 use crate::conformance::ConformanceFinding;
 use crate::evidence::Necessity;
+use crate::failure::Failure;
 use crate::silence::{IdleTimeout, Silence};
 use crate::stack::Guess;
 use crate::trigger::Trigger;
@@ -69,6 +70,9 @@ pub struct ConnectionReport {
     /// The end of the connection after a silence, if its data was never answered then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<IdleTimeout>,
+    /// How it failed, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
     /// Departures of the senders from the standards.
     #[serde(rename = "habits")]
     pub findings: Vec<ConformanceFinding>,

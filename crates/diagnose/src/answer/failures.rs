@@ -1,0 +1,114 @@
+//! Sentences about connections that failed: nothing answered, or a reset ended them.
+
+use serde_json::json;
+
+use super::sentence::Sentence;
+use super::words::{bytes, counted, seconds};
+use crate::failure::FailureKind::{
+    self, DataUnanswered, KeepAliveUnanswered, Refused, Reset, SynAckUnanswered, SynUnanswered,
+};
+use crate::totals::{CaptureTotals, FailedConnections};
+
+/// One sentence for each kind of failure.
+pub(super) fn sentences(totals: &CaptureTotals) -> impl Iterator<Item = Sentence> {
+    let of_one = totals.connections + totals.one_way + totals.unopened() == 1;
+    totals.failures.iter().map(move |(kind, failed)| sentence(*kind, failed, of_one))
+}
+
+fn sentence(kind: FailureKind, failed: &FailedConnections, of_one: bool) -> Sentence {
+    let text = if of_one { one(kind, failed) } else { several(kind, failed) };
+    let text = format!("{text} {}", meaning(kind, failed));
+    let repeats = match kind {
+        SynUnanswered | SynAckUnanswered | DataUnanswered => {
+            format!("{}, no answer", counted(failed.repeats, "retransmission"))
+        }
+        KeepAliveUnanswered => format!("{}, no answer", counted(failed.repeats, "probe")),
+        Refused | Reset => counted(failed.count, "reset"),
+    };
+    let figures = [
+        ("connections", json!(failed.count)),
+        ("repeats", json!(failed.repeats)),
+        ("silent", json!(failed.silent)),
+        ("outstanding", json!(failed.outstanding)),
+    ];
+    Sentence::new(text, repeats, &figures)
+}
+
+fn one(kind: FailureKind, failed: &FailedConnections) -> String {
+    let FailedConnections { peer, silent, outstanding, by, .. } = failed;
+    let (silent, left) = (seconds(*silent), bytes(*outstanding));
+    match kind {
+        SynUnanswered => format!("{peer} never answered the client's SYN, for {silent}."),
+        Refused => format!("{peer} refused the connection: a reset answered the SYN."),
+        SynAckUnanswered => {
+            format!("The connection never opened: {peer} never acknowledged the server's SYN-ACK.")
+        }
+        DataUnanswered if *outstanding == 0 => {
+            format!("{peer} never acknowledged the FIN: for the last {silent} it sent nothing.")
+        }
+        DataUnanswered => format!(
+            "The connection died: for the last {silent} {peer} sent nothing, and {left} were never \
+             acknowledged."
+        ),
+        KeepAliveUnanswered => {
+            format!("The connection died: for the last {silent} {peer} answered no keep-alive.")
+        }
+        Reset => format!("The {by} reset the connection while {left} were not acknowledged."),
+    }
+}
+
+fn several(kind: FailureKind, failed: &FailedConnections) -> String {
+    let FailedConnections { count, number, peer, by, .. } = failed;
+    let connections = counted(*count, "connection");
+    let such = match count {
+        1 => format!("number {number}"),
+        _ => format!("such as number {number}"),
+    };
+    match kind {
+        SynUnanswered => format!("{connections} got no answer to the SYN, {such} to {peer}."),
+        Refused => format!("{connections} were refused by a reset, {such} to {peer}.").replacen(
+            "1 connection were",
+            "1 connection was",
+            1,
+        ),
+        SynAckUnanswered => {
+            format!("{connections} never opened: the SYN-ACK was not acknowledged, {such}.")
+        }
+        DataUnanswered => format!("{connections} died: nothing answered any more, {such}."),
+        KeepAliveUnanswered => format!("{connections} died: no keep-alive was answered, {such}."),
+        Reset => format!(
+            "{connections} ended by a reset while data was not acknowledged, {such} by the {by}."
+        ),
+    }
+}
+
+/// What causes it, and where to look.
+const fn meaning(kind: FailureKind, failed: &FailedConnections) -> &'static str {
+    match kind {
+        SynUnanswered => {
+            "The host is down or unreachable, or a firewall discards SYNs: check the address, the \
+             route and the firewalls."
+        }
+        Refused => {
+            "No program listens on that port, or a firewall rejects the connection: `ss -ltn` on \
+             the server shows its listening ports."
+        }
+        SynAckUnanswered => {
+            "The way back to the client loses it, or a firewall discards it: check the route from \
+             the server to the client."
+        }
+        DataUnanswered if failed.full_size_only => {
+            "The handshake got through and no full segment did. A path whose MTU is smaller than \
+             the hosts know, and that sends no ICMP message about it, looks like that: try `ping \
+             -M do -s SIZE`, a smaller MTU, or `sysctl net.ipv4.tcp_mtu_probing=1` on the sender."
+        }
+        DataUnanswered | KeepAliveUnanswered => {
+            "The other host or the path failed, or a firewall or NAT on the path forgot the \
+             connection."
+        }
+        Reset => {
+            "Its program or system gave up, or a device on the path sent the reset in its name: \
+             look at its log."
+        }
+    }
+}

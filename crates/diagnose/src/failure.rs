@@ -1,0 +1,172 @@
+//! How a connection failed: an end got no answer, or a reset ended the connection.
+
+use rtolab_capture::End;
+use rtolab_tcp::Seq;
+use serde::Serialize;
+
+use crate::connection::{CloseState, Connection, name, other};
+use crate::half_connection::HalfConnection;
+use crate::report::RetransmissionReport;
+
+/// The minimum number of retransmissions, or of keep-alive probes, after which an end without any
+/// answer counts as unanswered.
+const MIN_UNANSWERED: u32 = 3;
+
+/// The kind of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// Nothing answered the client's SYNs.
+    SynUnanswered,
+    /// A reset answered the SYN.
+    Refused,
+    /// Nothing acknowledged the server's SYN-ACKs.
+    SynAckUnanswered,
+    /// Nothing answered data or a FIN any more.
+    DataUnanswered,
+    /// Nothing answered the keep-alive probes (RFC 9293 section 3.8.4).
+    KeepAliveUnanswered,
+    /// A reset ended the connection while data was outstanding.
+    Reset,
+}
+
+impl FailureKind {
+    /// The name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SynUnanswered => "syn-unanswered",
+            Self::Refused => "refused",
+            Self::SynAckUnanswered => "syn-ack-unanswered",
+            Self::DataUnanswered => "data-unanswered",
+            Self::KeepAliveUnanswered => "keep-alive-unanswered",
+            Self::Reset => "reset",
+        }
+    }
+
+    /// Did the connection never open?
+    pub const fn is_of_opening(self) -> bool {
+        matches!(self, Self::SynUnanswered | Self::Refused | Self::SynAckUnanswered)
+    }
+}
+
+/// The failure of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Failure {
+    /// What happened.
+    pub kind: FailureKind,
+    /// `client` or `server`: the end that got no answer, or that sent the reset.
+    pub from: &'static str,
+    /// The number of retransmissions without an answer, or of keep-alive probes.
+    pub repeats: u64,
+    /// The time without an answer, in seconds: until the last packet of the connection, from the
+    /// last packet of the other end or the first transmission of what it did not acknowledge.
+    pub silent: f64,
+    /// The payload that was never acknowledged, in bytes; after a reset, of both ends.
+    pub outstanding: u64,
+    /// Was none of the end's payload acknowledged, and was it all in segments of full size? Then
+    /// the path may discard large packets.
+    pub full_size_only: bool,
+}
+
+impl Failure {
+    /// The retransmissions among `all` that nothing answered.
+    pub(crate) fn unanswered<'a>(
+        &self,
+        all: &'a [RetransmissionReport],
+    ) -> impl Iterator<Item = &'a RetransmissionReport> {
+        let Self { kind, from, repeats, .. } = *self;
+        let count = match kind {
+            FailureKind::Refused | FailureKind::Reset | FailureKind::KeepAliveUnanswered => 0,
+            _ => repeats as usize,
+        };
+        all.iter().rev().filter(move |one| one.from == from).take(count)
+    }
+}
+
+/// The failure of a connection that has ended, or with which the capture ends.
+pub(crate) fn failure(connection: &Connection) -> Option<Failure> {
+    let direction = |end: End| connection.ends[end as usize].as_deref();
+    let [client, server] = &connection.handshake.openings;
+    if let (Some(_), None, Some(sending)) = (client, server, direction(End::Client)) {
+        let reset = connection.reset.filter(|reset| reset.from == End::Server);
+        let repeats = sending.sender_state.unanswered();
+        return match connection.seen {
+            [_, 0] if sending.bytes == 0 && repeats > 0 => {
+                Some(unanswered(connection, (End::Client, sending), FailureKind::SynUnanswered))
+            }
+            [_, 1] if reset.is_some() => Some(Failure {
+                repeats: 0,
+                ..unanswered(connection, (End::Server, sending), FailureKind::Refused)
+            }),
+            _ => None,
+        };
+    }
+    if let Some(sending) = direction(End::Server) {
+        let is_unopened = server.is_some() && sending.flight().una() == Seq::FIRST;
+        if is_unopened && sending.sender_state.unanswered() >= MIN_UNANSWERED {
+            return Some(unanswered(
+                connection,
+                (End::Server, sending),
+                FailureKind::SynAckUnanswered,
+            ));
+        }
+    }
+    for end in [End::Client, End::Server] {
+        let Some(sending) = direction(end) else { continue };
+        if connection.reset.is_some_and(|reset| reset.from == other(end)) {
+            continue;
+        }
+        let state = &sending.sender_state;
+        if sending.flight().size() > 0 && state.unanswered() >= MIN_UNANSWERED {
+            return Some(unanswered(connection, (end, sending), FailureKind::DataUnanswered));
+        }
+        if state.unanswered_probes() >= MIN_UNANSWERED {
+            let kind = FailureKind::KeepAliveUnanswered;
+            let repeats = u64::from(state.unanswered_probes());
+            return Some(Failure { repeats, ..unanswered(connection, (end, sending), kind) });
+        }
+    }
+    reset(connection)
+}
+
+fn unanswered(
+    connection: &Connection,
+    (end, sending): (End, &HalfConnection),
+    kind: FailureKind,
+) -> Failure {
+    let flight = sending.flight();
+    let last_answer = sending.sender_state.last_ack().unwrap_or(connection.began);
+    let waits_from = flight.head().map_or(last_answer, |head| head.first_sent.max(last_answer));
+    let acked_payload = flight.una() > Seq::FIRST + 1;
+    let is_full = |sent: &rtolab_tcp::Sent| sent.len >= sending.mss;
+    Failure {
+        kind,
+        from: name(end),
+        repeats: u64::from(sending.sender_state.unanswered()),
+        silent: connection.last.since(waits_from).secs_f64(),
+        outstanding: payload(sending),
+        full_size_only: !acked_payload && flight.head().is_some_and(is_full),
+    }
+}
+
+/// The outstanding payload of a direction, in bytes.
+fn payload(sending: &HalfConnection) -> u64 {
+    let flight = sending.flight();
+    let fin = flight.last().is_some_and(|last| last.flags.has(rtolab_tcp::Flags::FIN));
+    let syn = flight.una() == Seq::FIRST && flight.size() > 0;
+    flight.size().saturating_sub(u64::from(fin) + u64::from(syn))
+}
+
+/// A reset that ended the connection while data was outstanding.
+fn reset(connection: &Connection) -> Option<Failure> {
+    let reset = connection.reset.filter(|reset| reset.close_state == CloseState::Open)?;
+    let outstanding = connection.ends.iter().flatten().map(|sending| payload(sending)).sum();
+    (outstanding > 0).then_some(Failure {
+        kind: FailureKind::Reset,
+        from: name(reset.from),
+        repeats: 0,
+        silent: 0.0,
+        outstanding,
+        full_size_only: false,
+    })
+}
