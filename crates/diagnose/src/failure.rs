@@ -51,7 +51,7 @@ impl FailureKind {
 
 /// The failure of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Failure {
+pub struct ConnectionFailure {
     /// What happened.
     pub kind: FailureKind,
     /// `client` or `server`: the end that got no answer, or that sent the reset.
@@ -68,7 +68,7 @@ pub struct Failure {
     pub full_size_only: bool,
 }
 
-impl Failure {
+impl ConnectionFailure {
     /// The retransmissions among `all` that nothing answered.
     pub(crate) fn unanswered<'a>(
         &self,
@@ -84,7 +84,7 @@ impl Failure {
 }
 
 /// The failure of a connection that has ended, or with which the capture ends.
-pub(crate) fn failure(connection: &Connection) -> Option<Failure> {
+pub(crate) fn failure(connection: &Connection) -> Option<ConnectionFailure> {
     let direction = |end: End| connection.ends[end as usize].as_deref();
     let [client, server] = &connection.handshake.openings;
     if let (Some(_), None, Some(sending)) = (client, server, direction(End::Client)) {
@@ -94,7 +94,7 @@ pub(crate) fn failure(connection: &Connection) -> Option<Failure> {
             [_, 0] if sending.bytes == 0 && repeats > 0 => {
                 Some(unanswered(connection, (End::Client, sending), FailureKind::SynUnanswered))
             }
-            [_, 1] if reset.is_some() => Some(Failure {
+            [_, 1] if reset.is_some() => Some(ConnectionFailure {
                 repeats: 0,
                 ..unanswered(connection, (End::Server, sending), FailureKind::Refused)
             }),
@@ -123,7 +123,10 @@ pub(crate) fn failure(connection: &Connection) -> Option<Failure> {
         if state.unanswered_probes() >= MIN_UNANSWERED {
             let kind = FailureKind::KeepAliveUnanswered;
             let repeats = u64::from(state.unanswered_probes());
-            return Some(Failure { repeats, ..unanswered(connection, (end, sending), kind) });
+            return Some(ConnectionFailure {
+                repeats,
+                ..unanswered(connection, (end, sending), kind)
+            });
         }
     }
     reset(connection)
@@ -133,13 +136,13 @@ fn unanswered(
     connection: &Connection,
     (end, sending): (End, &HalfConnection),
     kind: FailureKind,
-) -> Failure {
+) -> ConnectionFailure {
     let flight = sending.flight();
     let last_answer = sending.sender_state.last_ack().unwrap_or(connection.began);
     let waits_from = flight.head().map_or(last_answer, |head| head.first_sent.max(last_answer));
     let acked_payload = flight.una() > Seq::FIRST + 1;
     let is_full = |sent: &rtolab_tcp::Sent| sent.len >= sending.mss;
-    Failure {
+    ConnectionFailure {
         kind,
         from: name(end),
         repeats: u64::from(sending.sender_state.unanswered()),
@@ -158,10 +161,10 @@ fn payload(sending: &HalfConnection) -> u64 {
 }
 
 /// A reset that ended the connection while data was outstanding.
-fn reset(connection: &Connection) -> Option<Failure> {
+fn reset(connection: &Connection) -> Option<ConnectionFailure> {
     let reset = connection.reset.filter(|reset| reset.close_state == CloseState::Open)?;
     let outstanding = connection.ends.iter().flatten().map(|sending| payload(sending)).sum();
-    (outstanding > 0).then_some(Failure {
+    (outstanding > 0).then_some(ConnectionFailure {
         kind: FailureKind::Reset,
         from: name(reset.from),
         repeats: 0,

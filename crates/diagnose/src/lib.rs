@@ -45,7 +45,7 @@ pub use class::TimeoutClass;
 pub use conformance::ConformanceFinding;
 pub use diagnosis::Diagnosis;
 pub use evidence::{Necessity, kinds};
-pub use failure::{Failure, FailureKind};
+pub use failure::{ConnectionFailure, FailureKind};
 pub use history::EvidenceKind;
 pub use infer::{Assumptions, NotInferred};
 pub use pair::{Pair, PairDirection};

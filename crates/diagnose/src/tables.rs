@@ -6,7 +6,7 @@ use rtolab_table::{Cell, Table, TableBuilder};
 
 use crate::class::TimeoutClass;
 use crate::evidence::Necessity;
-use crate::failure::Failure;
+use crate::failure::ConnectionFailure;
 use crate::report::{
     ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
     TimeoutReport,
@@ -41,7 +41,7 @@ fn connections(document: &Document) -> Table {
     fn forgotten<C>(of: impl Fn(&IdleTimeout) -> C) -> impl Fn(&ConnectionReport) -> Option<C> {
         move |row| row.idle_timeout.as_ref().map(&of)
     }
-    fn failed<C>(of: impl Fn(&Failure) -> C) -> impl Fn(&ConnectionReport) -> Option<C> {
+    fn failed<C>(of: impl Fn(&ConnectionFailure) -> C) -> impl Fn(&ConnectionReport) -> Option<C> {
         move |row| row.failure.as_ref().map(&of)
     }
     TableBuilder::new(document.connections.iter().map(|row| (row, std::slice::from_ref(row))))

@@ -6,7 +6,7 @@ use crate::capture_points::CapturePoint;
 use crate::class::TimeoutClass;
 use crate::conformance::ConformanceFinding;
 use crate::evidence::Necessity;
-use crate::failure::Failure;
+use crate::failure::ConnectionFailure;
 use crate::silence::{IdleTimeout, Silence};
 use crate::stack::Guess;
 use crate::trigger::Trigger;
@@ -72,7 +72,7 @@ pub struct ConnectionReport {
     pub idle_timeout: Option<IdleTimeout>,
     /// How it failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<Failure>,
+    pub failure: Option<ConnectionFailure>,
     /// Departures of the senders from the standards.
     #[serde(rename = "habits")]
     pub findings: Vec<ConformanceFinding>,
