@@ -357,3 +357,43 @@ fn handling_application_limited_sending_during_probe_refill() {
     path.write(20_000_000).run(3_000);
     assert!(is_close(path.model().max_bw, RATE, 5), "{:?}", path.model());
 }
+
+/// Section 5.3.1.3: Startup ends for losses only if a round trip has six of them and loses more
+/// than 2 %.
+#[test]
+fn not_exiting_startup_for_a_few_losses() {
+    for (lost, ends) in [(1, false), (30, true)] {
+        let mut path = Path::new("rack+bbr3", (20 * RATE, 100, 80 * BDP));
+        path.write(500_000_000);
+        path.fate = Box::new(move |number| match number >= 300 && number % 3 == 0 {
+            true if (number - 300) / 3 < lost => Fate::Lost,
+            _ => Fate::Passes,
+        });
+        path.until(5_000, |path| path.mode() != "startup");
+        assert_eq!(path.model().max_bw < 18 * RATE, ends, "{lost} losses: {:?}", path.model());
+    }
+}
+
+/// `IsInflightTooHigh` (section 5.5.10.2) tolerates losses of 2 %. Without SACK the sender does not
+/// know how many segments a round trip has lost: any loss is too much.
+#[test]
+fn without_sack_any_loss_bounds_the_data_in_flight() {
+    for (spec, is_bounded) in [("rack+bbr3", false), ("newreno+bbr3", true)] {
+        let mut path = bulk(spec, 4 * BDP);
+        path.until_mode("probe_up", 30_000);
+        let next = path.sent + 20;
+        path.fate = Box::new(move |sent| if sent == next { Fate::Lost } else { Fate::Passes });
+        path.run(1_000);
+        assert_eq!(path.dropped, 1);
+        assert_eq!(path.model().inflight_longterm.is_some(), is_bounded, "{spec}");
+    }
+}
+
+/// `UpdateMinRTT` (section 5.3.4.3): only a smaller round trip postpones ProbeRTT, not an equal
+/// one.
+#[test]
+fn equal_round_trips_do_not_postpone_probe_rtt() {
+    let mut path = Path::new("rack+bbr3", (1_000 * RATE, 100, 4 * BDP));
+    assert!(write_slowly(&mut path, 6_000, |path| path.mode() == "probe_rtt"));
+    assert!(path.millis() >= 5_000, "{} ms", path.millis());
+}
