@@ -157,6 +157,9 @@ fn rack_retransmits_what_go_back_n_has_left() {
 
 #[test]
 fn data_is_not_acknowledged_because_no_timer_runs() {
+    let mut opener = Connection::open(Arc::new(base()));
+    opener.write(1000);
+    assert!(!opener.sender().has_sent_all());
     let mut s = Script::sender("newreno").cwnd(6).segments(6).sent(1..=6);
     assert!(!s.connection.sender().has_sent_all());
     s.connection.suppress_retransmission();
