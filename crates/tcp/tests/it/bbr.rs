@@ -344,3 +344,21 @@ fn the_window_is_twice_the_bdp_and_three_quanta() {
         assert!((target..=target + probes + 2).contains(&cwnd), "{cwnd}: {target} {model:?}");
     }
 }
+
+/// `bbr_is_next_cycle_phase`: a probe for bandwidth lasts until 1.25 times the BDP is in flight, or
+/// data is lost. The receiver's window here holds no more than the BDP.
+#[test]
+fn a_probe_lasts_until_the_pipe_is_filled() {
+    let mut config = Path::config();
+    config.receiver.buffer = 100_000;
+    let config = specification::sender("rack+bbr", &config).unwrap();
+    let mut path = Path::with(&config, (1_000_000, 100, 200_000));
+    path.write(50_000_000);
+    path.until_mode("probe_bw", 5_000);
+    path.until(2_000, |path| path.model().pacing_gain == 125);
+    path.run(1_000);
+    assert_eq!((path.mode(), path.model().pacing_gain), ("probe_bw", 125));
+    let next = path.sent + 5;
+    path.fate = Box::new(move |sent| if sent == next { Fate::Lost } else { Fate::Passes });
+    path.until(500, |path| path.model().pacing_gain == 75);
+}
