@@ -303,3 +303,73 @@ fn changes(name: &str, base: &Settings) -> Vec<(String, Settings)> {
     }
     changes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10 retransmissions were unneeded, 20 needed and 5 either, and the transfer took 10 s.
+    const CAPTURED: Captured =
+        Captured { unneeded: 10, needed: 20, unknown: 5, timeouts: 0, elapsed_s: 10.0 };
+
+    fn outcome(sender: &'static str, unneeded: u64, needed: u64, elapsed_s: f64) -> Outcome {
+        Outcome {
+            sender,
+            set: Settings::default(),
+            unneeded,
+            needed,
+            timeouts: 0,
+            elapsed_s: Some(elapsed_s),
+            time_lost_s: None,
+            detected_s: None,
+        }
+    }
+
+    /// A count may be any of those that the undecided retransmissions allow. Two more or less, or 3
+    /// % of the time, are no difference.
+    #[test]
+    fn a_simulated_sender_agrees_within_what_the_capture_leaves_open() {
+        for (unneeded, needed, elapsed_s, agrees) in [
+            (10, 20, 10.0, true),
+            (15, 25, 10.0, true),
+            (17, 20, 10.0, true),
+            (18, 20, 10.0, false),
+            (8, 20, 10.0, true),
+            (7, 20, 10.0, false),
+            (10, 18, 10.0, true),
+            (9, 18, 10.0, false),
+            (10, 20, 10.29, true),
+            (10, 20, 9.71, true),
+            (10, 20, 10.31, false),
+            (10, 20, 9.69, false),
+        ] {
+            let found = CAPTURED.agrees(&outcome(LINUX, unneeded, needed, elapsed_s));
+            assert_eq!(found, agrees, "{unneeded} {needed} {elapsed_s}");
+        }
+        let endless = Outcome { elapsed_s: None, ..outcome(LINUX, 10, 20, 0.0) };
+        assert!(!CAPTURED.agrees(&endless));
+    }
+
+    /// The significant differences come first, relative to all retransmissions and to the time;
+    /// then Linux is nearer than others, and then the smaller differences.
+    #[test]
+    fn the_nearest_sender_is_the_one_with_the_fewest_significant_differences() {
+        let order = [
+            outcome(LINUX, 10, 20, 10.0),
+            outcome(LINUX, 10, 20, 10.2),
+            outcome(LINUX, 9, 20, 10.0),
+            outcome("freebsd", 10, 20, 10.0),
+            outcome("freebsd", 10, 19, 10.0),
+            // 2 of 35 retransmissions, 8 % of the time, and 4 of 35.
+            outcome(LINUX, 19, 20, 10.0),
+            outcome("freebsd", 10, 20, 11.1),
+            outcome(LINUX, 10, 14, 10.0),
+        ];
+        for pair in order.windows(2) {
+            let [near, far] = [&pair[0], &pair[1]].map(|one| CAPTURED.distance(one));
+            assert!(near < far, "{near:?} {far:?}");
+        }
+        let (significant, ..) = CAPTURED.distance(&outcome(LINUX, 19, 20, 11.1));
+        assert!((significant - (2.0 / 35.0 + 0.11 - 0.03)).abs() < 1e-9, "{significant}");
+    }
+}

@@ -195,7 +195,7 @@ impl Opened {
 
 #[cfg(test)]
 mod tests {
-    use rtolab_tcp::{Flags, Segment};
+    use rtolab_tcp::{Flags, Segment, Timestamps};
 
     use super::*;
 
@@ -255,5 +255,55 @@ mod tests {
         assert_eq!(arrivals.missed, 2500);
         assert_eq!(arrivals.gaps.len(), 8);
         assert_eq!(arrivals.gaps[0].start, Seq::new(4500));
+    }
+    /// A segment fills a gap. Those around it left later if the sender's timestamp says so, or its
+    /// IP identification, or if little time has passed: then the network reordered it.
+    #[test]
+    fn what_left_before_the_segment_after_its_gap_is_reordered() {
+        let (stamp, near, far) = (Some(1_000), 5, 60);
+        for (after, own, millis, expected) in [
+            // Timestamps decide before anything else, also across a wrap.
+            ((stamp, 500), (Some(999), 501), far, Arrival::Reordered),
+            ((stamp, 500), (Some(1_001), 499), near, Arrival::FillsHole),
+            ((Some(3), 0), (Some(u32::MAX), 0), far, Arrival::Reordered),
+            // Equal timestamps do not.
+            ((stamp, 500), (stamp, 499), far, Arrival::Reordered),
+            ((stamp, 500), (stamp, 501), near, Arrival::FillsHole),
+            // Identifications wrap, too, and distant ones are from different counters.
+            ((None, 3), (None, 65_535), far, Arrival::Reordered),
+            ((None, 10_000), (None, 10_000 - 4_095), far, Arrival::Reordered),
+            ((None, 10_000), (None, 10_000 - 4_096), far, Arrival::FillsHole),
+            ((None, 10_000), (None, 10_000 + 4_096), near, Arrival::Reordered),
+            // Without either it is 20 ms, or a quarter of the smallest round trip if that is less.
+            ((None, 0), (None, 0), 19, Arrival::Reordered),
+            ((None, 0), (None, 0), 20, Arrival::FillsHole),
+            ((None, 0), (None, 7), 19, Arrival::Reordered),
+        ] {
+            let mut arrivals = Arrivals::starting_at(Seq::new(0));
+            let mut take = |number: u64, millis, (stamp, ip_id): (Option<u32>, u16)| {
+                let mut segment = Segment::new(Seq::new(number * 1000), 1000, Flags::ACK);
+                if let Some(value) = stamp {
+                    segment.set_timestamps(Timestamps { value, echo: 0 });
+                }
+                let at = Instant::START + Duration::from_millis(1_000_u64 + millis);
+                let frame = Frame { number: 1, at, ip_id, raw_seq: 0 };
+                arrivals.take(&segment, &frame, &RttStatistics::default())
+            };
+            assert_eq!(take(1, 0, after), Arrival::New);
+            assert_eq!(take(0, millis, own), expected, "{after:?} {own:?} after {millis} ms");
+        }
+    }
+
+    #[test]
+    fn reordering_takes_at_most_a_quarter_of_the_smallest_round_trip() {
+        for (millis, expected) in [(9, Arrival::Reordered), (10, Arrival::FillsHole)] {
+            let mut arrivals = with_gaps(1);
+            let at = Instant::from_nanos(millis * 1_000_000);
+            let frame = Frame { number: 1, at, ip_id: 0, raw_seq: 0 };
+            let segment = Segment::new(Seq::new(0), 1000, Flags::ACK);
+            let mut rtt = RttStatistics::default();
+            rtt.min = Some(Duration::from_millis(40));
+            assert_eq!(arrivals.take(&segment, &frame, &rtt), expected, "{millis} ms");
+        }
     }
 }

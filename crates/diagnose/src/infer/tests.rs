@@ -202,6 +202,14 @@ fn timestamps_show_when_packets_left_and_when_acks_reached_the_sender() {
         let left = number as f64 / 8.0;
         assert!((t - data[0] - left).abs() < 0.002, "{number}: {t}");
     }
+    let acks: Vec<f64> =
+        moved.iter().filter(|row| row.0.from == "server").map(|row| row.0.t).collect();
+    assert_eq!(acks.len(), known.len());
+    assert!(acks.is_sorted(), "{acks:?}");
+    for (number, arrives) in known.iter().enumerate() {
+        let after = arrives + 0.05 - number as f64 / 8.0;
+        assert!((acks[number] - data[number] - after).abs() < 0.1, "{number}: {acks:?}");
+    }
     for (row, _) in &mut rows {
         row.stamps = None;
     }

@@ -36,7 +36,7 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
     let sender = connection.main_sender();
     let mut report = empty(connection, sender);
     (report.capture_point, report.start) = (capture_point, whole.began.secs_f64());
-    (report.packets, report.captured_twice) = (whole.packets, whole.copies);
+    (report.packets, report.captured_twice) = (whole.packets - whole.copies, whole.copies);
     for end in [End::Client, End::Server] {
         let Some(sending) = &connection.ends[end as usize] else { continue };
         let vantage = connection.turnarounds.vantage(end);

@@ -58,6 +58,26 @@ pub(crate) struct LostSegment {
     pub lost: u64,
 }
 
+#[cfg(test)]
+impl LostSegment {
+    /// A segment of `size` bytes that left with these bytes in flight.
+    pub fn of(size: u64, tx_in_flight: u64, lost: u64) -> Self {
+        let tx = TxState {
+            seq: Seq::FIRST,
+            end: Seq::FIRST + size as u32,
+            sent: Instant::START,
+            first_tx: Instant::START,
+            delivered_at: None,
+            delivered: 0,
+            lost: 0,
+            tx_in_flight,
+            is_app_limited: false,
+            found_lost: true,
+        };
+        Self { size, tx, lost }
+    }
+}
+
 /// The sample of one acknowledgment (`struct rate_sample`). Data is in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RateSample {

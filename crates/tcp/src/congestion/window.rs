@@ -332,6 +332,22 @@ mod tests {
         assert_eq!(reduced, window(3, 3, CongestionAvoidance::FractionalAckCounting));
     }
 
+    /// ns-2 halves a window of 5,001.5 bytes to 2,500.75. A reduction to anything else has none.
+    #[test]
+    fn t_cc_2_half_of_a_window_has_half_of_its_fraction() {
+        let mut before = window(5, 3, CongestionAvoidance::FractionalAckCounting);
+        (before.cwnd, before.fraction) = (5001, 1 << 31);
+        for (half, fraction) in [(2500, 3 << 30), (2000, 0)] {
+            let mut reduced = Window { fraction: 0, ..before };
+            reduced.set_cwnd_to_half(half, &before);
+            assert_eq!((reduced.cwnd, reduced.fraction), (half, fraction));
+        }
+        let exact = Window { avoidance: CongestionAvoidance::ByteCounting, ..before };
+        let mut reduced = Window { fraction: 0, ..exact };
+        reduced.set_cwnd_to_half(2500, &exact);
+        assert_eq!(reduced.fraction, 0);
+    }
+
     #[test]
     fn t_cc_7_divided_acknowledgments_gain_nothing() {
         let mut window = window(2, 100, CongestionAvoidance::AckCounting);

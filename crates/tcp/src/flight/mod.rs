@@ -453,3 +453,41 @@ pub(crate) fn dsack_block(segment: &Segment) -> Option<DsackBlock> {
     let valid = first.start < first.end && (below || within);
     valid.then_some(DsackBlock { start: first.start, end: first.end })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 2883 section 4: the first block reports a duplicate if it is below the acknowledgment
+    /// number, or if the second block contains it.
+    #[test]
+    fn the_first_block_is_a_dsack_below_the_ack_or_within_the_second() {
+        let seq = |kilobytes: u32| Seq::FIRST + 1000 * kilobytes;
+        for (blocks, is_dsack) in [
+            (&[(1, 2)][..], true),
+            (&[(9, 10)], true),
+            (&[(9, 11)], false),
+            (&[(12, 13)], false),
+            (&[(12, 13), (11, 15)], true),
+            (&[(12, 13), (12, 13)], true),
+            (&[(12, 13), (13, 15)], false),
+            (&[(12, 14), (11, 13)], false),
+            (&[(12, 13), (14, 15)], false),
+            // Empty blocks and blocks that end before they begin.
+            (&[(5, 5)], false),
+            (&[(6, 5)], false),
+            (&[(12, 12), (11, 15)], false),
+            (&[], false),
+        ] {
+            let mut segment = Segment::new(Seq::FIRST, 0, Flags::ACK);
+            segment.ack = seq(10);
+            for (start, end) in blocks {
+                segment.push_sack(seq(*start)..seq(*end));
+            }
+            let expected = blocks.first().filter(|_| is_dsack);
+            let expected = expected.map(|(start, end)| (seq(*start), seq(*end)));
+            let found = dsack_block(&segment).map(|block| (block.start, block.end));
+            assert_eq!(found, expected, "{blocks:?}");
+        }
+    }
+}

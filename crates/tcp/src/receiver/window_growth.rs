@@ -142,4 +142,39 @@ mod tests {
             );
         }
     }
+    /// The memory of queued data: a buffer for each segment, and a `struct sk_buff` for each range
+    /// into which segments were merged. The window may grow to the share of the rest that is data.
+    #[test]
+    fn each_range_above_a_gap_occupies_memory() {
+        let config =
+            ReceiverConfig { buffer: 65_000, memory: Some(200_000), ..ReceiverConfig::default() };
+        for (own, ranges, bytes, used) in [
+            (Own::Queued, 0, 0, 2_176),
+            (Own::Appended, 0, 0, 2_176 - 256),
+            (Own::NotYet, 0, 0, 0),
+            (Own::NotYet, 1, 1_000, 1_920 + 256),
+            (Own::NotYet, 3, 3_000, 3 * (1_920 + 256)),
+            (Own::Queued, 2, 9_001, 2_176 + 10 * 1_920 + 2 * 256),
+        ] {
+            let mut growth = WindowGrowth::new(&config).unwrap();
+            growth.measure(1000);
+            while growth.grow((1000, 1000), Queued { ranges, bytes, own }) {}
+            assert_eq!(growth.rcv_ssthresh, (200_000 - used) * 117 / 256, "{own:?} {ranges}");
+        }
+    }
+
+    /// By two of the largest segments at a time (`tcp_grow_window`).
+    #[test]
+    fn the_window_grows_by_two_segments() {
+        let config =
+            ReceiverConfig { buffer: 65_535, memory: Some(1_000_000), ..ReceiverConfig::default() };
+        let mut growth = WindowGrowth::new(&config).unwrap();
+        growth.measure(1000);
+        // The first window holds whole segments.
+        assert_eq!(growth.rcv_ssthresh, 65_000);
+        for (len, mss, window) in [(1000, 1000, 67_000), (1000, 500, 69_000), (700, 1000, 71_000)] {
+            assert!(growth.grow((len, mss), Queued::default()));
+            assert_eq!(growth.rcv_ssthresh, window);
+        }
+    }
 }

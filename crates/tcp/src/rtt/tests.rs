@@ -304,10 +304,6 @@ fn eifel_after(rtt: &mut RttEstimator, samples: &[u64]) -> Vec<[u64; 3]> {
 
 #[test]
 fn eifel_timer_with_one_sample_a_round_trip() {
-    let mut rtt = estimator(|config| {
-        (config.arithmetic, config.sampling) = (Arithmetic::Eifel, Sampling::OncePerWindow);
-    });
-    rtt.expect_samples(10_000, 1_000);
     // A gain of 1/3 and a weight of 3. In turn: the first; DELTA 0, so RTTVAR falls by a ninth;
     // DELTA 300, so both rise by a third; DELTA -100, which leaves RTTVAR as it is.
     let expected = [
@@ -316,7 +312,15 @@ fn eifel_timer_with_one_sample_a_round_trip() {
         [400_000, 188_888, 966_666],
         [366_666, 188_888, 933_333],
     ];
-    assert_eq!(eifel_after(&mut rtt, &[300, 300, 600, 300]), expected);
+    // Appendix G of RFC 7323 scales the gains of RFC 6298 only.
+    for history in [History::Samples, History::Windows] {
+        let mut rtt = estimator(|config| {
+            (config.arithmetic, config.sampling) = (Arithmetic::Eifel, Sampling::OncePerWindow);
+            config.history = history;
+        });
+        rtt.expect_samples(10_000, 1_000);
+        assert_eq!(eifel_after(&mut rtt, &[300, 300, 600, 300]), expected, "{history:?}");
+    }
 }
 
 #[test]

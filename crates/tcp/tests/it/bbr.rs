@@ -2,8 +2,8 @@
 
 use crate::script::Script;
 use crate::script::path::{Fate, Path};
-use rtolab_tcp::Event;
 use rtolab_tcp::spurious::Verdict;
+use rtolab_tcp::{Event, specification};
 use rtolab_time::Duration;
 
 /// Ten segments after a handshake of 100 ms.
@@ -217,6 +217,63 @@ fn aggregated_acks_widen_the_window() {
     assert!(goodput > 900_000.0, "{goodput}");
 }
 
+/// ACKs wait for the next multiple of `millis`: that many segments are acknowledged at once.
+fn aggregated(millis: u64) -> Path {
+    let mut path = bulk("rack+bbr");
+    path.ack_slot = Duration::from_millis(millis);
+    path
+}
+
+#[test]
+fn startup_does_not_widen_the_window_for_aggregation() {
+    let mut path = aggregated(40);
+    while path.mode() == "startup" {
+        assert_eq!(path.model().extra_acked, 0);
+        path.step();
+    }
+    path.run(1_000);
+    assert_ne!(path.model().extra_acked, 0);
+}
+
+#[test]
+fn extra_acked_is_what_arrives_beyond_the_bandwidth() {
+    // 40 segments are acknowledged at once, of which none is expected at the begin of an epoch.
+    // The estimate of the bandwidth is above the path's, or a bit below it.
+    let mut path = aggregated(40);
+    path.run(6_000);
+    let extra = path.model().extra_acked;
+    assert!((36_000..=60_000).contains(&extra), "{extra}");
+    // Without aggregation, it is a few segments.
+    let mut path = bulk("rack+bbr");
+    path.run(6_000);
+    assert!(path.model().extra_acked <= 5_000, "{:?}", path.model());
+}
+
+#[test]
+fn extra_acked_is_at_most_100_ms_of_the_bandwidth() {
+    let mut path = aggregated(400);
+    path.run(9_000);
+    let (extra, bw) = (path.model().extra_acked, path.model().bw);
+    assert!(extra.abs_diff(bw / 10) <= 1_000, "{extra} at {bw} B/s");
+}
+
+#[test]
+fn application_limited_round_trips_end_when_the_mark_is_passed() {
+    // The application has no more data when 4 segments are in flight, and writes again.
+    let mut s = Script::sender("rack+bbr").cwnd(10).handshake_takes(100).segments(4).sent(1..=4);
+    s.at(150).write(100).expect(5..=10);
+    // Exactly the data up to the mark is delivered: what leaves now still counts as limited.
+    s.at(200).ack(4).expect([11]);
+    for (millis, acked) in [(250, 10), (320, 11)] {
+        while s.next_timer().is_some_and(|at| at < millis) {
+            s.early_timer().take();
+        }
+        s.at(millis).ack(acked).take();
+    }
+    let model = s.connection.sender().path_model().unwrap();
+    assert_eq!((model.round_count, model.full_bw_count), (2, 0));
+}
+
 #[test]
 fn every_recovery_carries_bbr() {
     for recovery in ["reno", "newreno", "sack", "sack:ns2", "rack", "linux"] {
@@ -225,4 +282,83 @@ fn every_recovery_carries_bbr() {
         path.write(3_000_000);
         path.until(60_000, |path| path.delivered() >= 3_000_000);
     }
+}
+
+/// The smallest round trip after 15 s of requests of `bytes` each 200 ms. The receiver delays the
+/// ACK of a lone segment by 40 ms on a path of 100 ms, but acknowledges its first 20 at once.
+fn min_rtt_of_requests(bytes: u64) -> Duration {
+    let mut config = Path::config();
+    (config.receiver.ack_every, config.receiver.quick_acks) = (2, 20);
+    config.receiver.delayed_ack = Duration::from_millis(40);
+    let config = specification::sender("rack+bbr", &config).unwrap();
+    let mut path = Path::with(&config, (1_000_000_000, 100, 200_000));
+    for _ in 0..75 {
+        path.write(bytes).run(200);
+    }
+    path.model().min_rtt.unwrap()
+}
+
+/// `FLAG_ACK_MAYBE_DELAYED`: the ACK of a lone segment that is not full may be a delayed one, which
+/// does not replace the smallest round trip when that expires after ten seconds.
+#[test]
+fn a_delayed_ack_does_not_replace_the_smallest_round_trip() {
+    let millis = |bytes| min_rtt_of_requests(bytes).nanos() / 1_000_000;
+    assert_eq!(millis(500), 100);
+    // A full segment: no receiver needs to delay its ACK. Two segments: the receiver does not.
+    assert_eq!(millis(1_000), 140);
+    assert_eq!(millis(1_500), 100);
+}
+
+/// `bbr_update_min_rtt`: only a smaller round trip postpones `BBR_PROBE_RTT`, not an equal one.
+#[test]
+fn equal_round_trips_do_not_postpone_probe_rtt() {
+    // Segments take no time to send, so that all round trips are equal.
+    let mut path = Path::new("rack+bbr", (10_000_000_000_000, 100, 200_000));
+    for _ in 0..520 {
+        path.write(10_000).run(20);
+        if path.mode() == "probe_rtt" {
+            break;
+        }
+    }
+    assert_eq!(path.mode(), "probe_rtt");
+    assert!(path.millis() >= 10_000, "{} ms", path.millis());
+}
+
+/// `bbr_set_cwnd`: the window is twice the BDP, three quanta and what aggregation adds, rounded up
+/// to an even number of segments, and two more while the flow probes for bandwidth.
+#[test]
+fn the_window_is_twice_the_bdp_and_three_quanta() {
+    let mut path = bulk("rack+bbr");
+    path.until_mode("probe_bw", 5_000);
+    path.run(2_000);
+    for _ in 0..2_000 {
+        path.step();
+        let model = path.model();
+        let min_rtt = model.min_rtt.unwrap().nanos() / 1_000;
+        let bdp = (2 * model.bw * min_rtt).div_ceil(1_000_000).div_ceil(1_000);
+        let extra = model.extra_acked / 1_000;
+        let target = (bdp + 3 + extra).next_multiple_of(2);
+        let probes = if model.pacing_gain == 125 { 2 } else { 0 };
+        // The model reports the bandwidth rounded down.
+        let cwnd = path.cwnd() / 1_000;
+        assert!((target..=target + probes + 2).contains(&cwnd), "{cwnd}: {target} {model:?}");
+    }
+}
+
+/// `bbr_is_next_cycle_phase`: a probe for bandwidth lasts until 1.25 times the BDP is in flight, or
+/// data is lost. The receiver's window here holds no more than the BDP.
+#[test]
+fn a_probe_lasts_until_the_pipe_is_filled() {
+    let mut config = Path::config();
+    config.receiver.buffer = 100_000;
+    let config = specification::sender("rack+bbr", &config).unwrap();
+    let mut path = Path::with(&config, (1_000_000, 100, 200_000));
+    path.write(50_000_000);
+    path.until_mode("probe_bw", 5_000);
+    path.until(2_000, |path| path.model().pacing_gain == 125);
+    path.run(1_000);
+    assert_eq!((path.mode(), path.model().pacing_gain), ("probe_bw", 125));
+    let next = path.sent + 5;
+    path.fate = Box::new(move |sent| if sent == next { Fate::Lost } else { Fate::Passes });
+    path.until(500, |path| path.model().pacing_gain == 75);
 }

@@ -3,7 +3,7 @@
 //! its BDP is 100,000 bytes.
 
 use crate::script::path::{Fate, Path};
-use rtolab_tcp::config::RtoFloor;
+use rtolab_tcp::config::{RackRules, RtoFloor};
 use rtolab_tcp::spurious::Verdict;
 use rtolab_tcp::{Event, specification};
 use rtolab_time::Duration;
@@ -356,4 +356,51 @@ fn handling_application_limited_sending_during_probe_refill() {
     assert_eq!(path.model().max_bw, before);
     path.write(20_000_000).run(3_000);
     assert!(is_close(path.model().max_bw, RATE, 5), "{:?}", path.model());
+}
+
+/// Section 5.3.1.3: Startup ends for losses only if a round trip has six of them and loses more
+/// than 2 %.
+#[test]
+fn not_exiting_startup_for_a_few_losses() {
+    // A loss; four of some 130 segments; thirty, a third of all; many, but 1 %.
+    for (every, losses, ends) in [(3, 1, false), (3, 4, false), (3, 30, true), (100, 500, false)] {
+        let mut path = Path::new("rack+bbr3", (20 * RATE, 100, 80 * BDP));
+        path.write(500_000_000);
+        path.fate = Box::new(move |number| match number.checked_sub(100) {
+            Some(since) if since % every == 0 && since / every < losses => Fate::Lost,
+            _ => Fate::Passes,
+        });
+        path.until(5_000, |path| path.mode() != "startup");
+        let (bw, lost) = (path.model().max_bw, path.dropped);
+        assert_eq!(bw < 18 * RATE, ends, "one in {every}, {lost} in all: {:?}", path.model());
+    }
+}
+
+/// `IsInflightTooHigh` (section 5.5.10.2) tolerates losses of 2 %. Without SACK the sender does not
+/// know how many segments a round trip has lost: any loss is too much. Linux marks the head lost
+/// (`tcp_newreno_mark_lost`).
+#[test]
+fn without_sack_each_loss_bounds_the_data_in_flight() {
+    for (spec, is_bounded) in [("rack+bbr3", false), ("newreno+bbr3", true)] {
+        let mut config = specification::sender(spec, &Path::config()).unwrap();
+        config.recovery.rack.rules = RackRules::Linux;
+        let mut path = Path::with(&config, (RATE, 100, 4 * BDP));
+        path.write(500_000_000);
+        path.until_mode("probe_up", 30_000);
+        let next = path.sent + 20;
+        path.fate = Box::new(move |sent| if sent == next { Fate::Lost } else { Fate::Passes });
+        path.run(1_000);
+        assert_eq!(path.dropped, 1);
+        assert_eq!(path.model().inflight_longterm.is_some(), is_bounded, "{spec}");
+    }
+}
+
+/// `UpdateMinRTT` (section 5.3.4.3): only a smaller round trip postpones ProbeRTT, not an equal
+/// one.
+#[test]
+fn equal_round_trips_do_not_postpone_probe_rtt() {
+    // Segments take no time to send, so that all round trips are equal.
+    let mut path = Path::new("rack+bbr3", (10_000_000 * RATE, 100, 4 * BDP));
+    assert!(write_slowly(&mut path, 6_000, |path| path.mode() == "probe_rtt"));
+    assert!(path.millis() >= 5_000, "{} ms", path.millis());
 }

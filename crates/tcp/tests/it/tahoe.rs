@@ -36,3 +36,15 @@ fn the_timer_is_not_backed_off() {
     s.ack(0).expect_nothing();
     s.ack(0).expect([1]).rto(1000).deadline(1800);
 }
+
+/// RFC 5681 section 3.2: FlightSize does not include what limited transmit has sent.
+#[test]
+fn limited_transmit_does_not_raise_ssthresh() {
+    for (limited, new) in [(false, [None, None]), (true, [Some(9), Some(10)])] {
+        let setup = Script::sender("tahoe").cwnd(8);
+        let setup = setup.set(|config| config.recovery.limited_transmit = limited);
+        let mut s = setup.sent(1..=8);
+        s.ack(0).expect(new[0]).ack(0).expect(new[1]);
+        s.ack(0).expect([1]).fast_retransmits(1).cwnd(1.0).ssthresh(4);
+    }
+}

@@ -131,3 +131,25 @@ fn inflight_at_loss(lost: &LostSegment) -> u64 {
     let lost_prefix = (inflight_prev / LOSS_THRESH).saturating_sub(lost_prev);
     inflight_prev + lost_prefix * LOSS_THRESH / (LOSS_THRESH - 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the losses cross 2 % within the lost segment: of `inflight_prev` bytes 2 % may be
+    /// lost, `lost_prev` were, and of what follows all is.
+    #[test]
+    fn inflight_at_loss_is_where_losses_cross_2_percent() {
+        for (size, in_flight, lost, expected) in [
+            // 2 % of 100,000 bytes were lost before.
+            (1_000, 101_000, 3_000, 100_000),
+            // 1,000 of 100,000 bytes: another 1,000 / 0.98 reach 2 %.
+            (1_000, 101_000, 2_000, 101_020),
+            (10_000, 110_000, 10_000, 102_040),
+            (1_000, 1_000, 1_000, 0),
+        ] {
+            let lost = LostSegment::of(size, in_flight, lost);
+            assert_eq!(inflight_at_loss(&lost), expected, "{lost:?}");
+        }
+    }
+}

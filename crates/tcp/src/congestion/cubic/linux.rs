@@ -301,4 +301,107 @@ mod tests {
         cubic.update(11.0, 1.0, at(1001));
         assert_ne!(cubic.last, last);
     }
+    /// `struct bictcp`, `bictcp_update` and `tcp_cong_avoid_ai` of Linux 6.12 in its integers, with
+    /// the default beta.
+    #[derive(Default)]
+    struct Bictcp {
+        cnt: u64,
+        snd_cwnd_cnt: u64,
+        last_max_cwnd: u64,
+        last_cwnd: u64,
+        last_time: u64,
+        bic_origin_point: u64,
+        bic_k: u64,
+        delay_min: u64,
+        epoch_start: Option<u64>,
+        ack_cnt: u64,
+        tcp_cwnd: u64,
+    }
+
+    impl Bictcp {
+        fn update(&mut self, cwnd: u64, acked: u64, now: u64) {
+            self.ack_cnt += acked;
+            if self.last_cwnd == cwnd && now - self.last_time <= 1000 / 32 {
+                return;
+            }
+            if self.epoch_start.is_none() || now != self.last_time {
+                self.evaluate(cwnd, acked, now);
+            }
+            let delta = (cwnd * 15) >> 3;
+            while self.ack_cnt > delta {
+                self.ack_cnt -= delta;
+                self.tcp_cwnd += 1;
+            }
+            if self.tcp_cwnd > cwnd {
+                self.cnt = self.cnt.min(cwnd / (self.tcp_cwnd - cwnd));
+            }
+            self.cnt = self.cnt.max(2);
+        }
+
+        fn evaluate(&mut self, cwnd: u64, acked: u64, now: u64) {
+            (self.last_cwnd, self.last_time) = (cwnd, now);
+            if self.epoch_start.is_none() {
+                (self.epoch_start, self.ack_cnt, self.tcp_cwnd) = (Some(now), acked, cwnd);
+                let above = self.last_max_cwnd.saturating_sub(cwnd);
+                self.bic_origin_point = self.last_max_cwnd.max(cwnd);
+                self.bic_k = match above {
+                    0 => 0,
+                    _ => cubic_root(CUBE_FACTOR * above) as u64,
+                };
+            }
+            let t = ((now - self.epoch_start.unwrap() + self.delay_min) << 10) / 1000;
+            let delta = (410 * t.abs_diff(self.bic_k).pow(3)) >> 40;
+            let bic_target = match t < self.bic_k {
+                true => self.bic_origin_point - delta,
+                false => self.bic_origin_point + delta,
+            };
+            self.cnt = match bic_target > cwnd {
+                true => cwnd / (bic_target - cwnd),
+                false => 100 * cwnd,
+            };
+            if self.last_max_cwnd == 0 {
+                self.cnt = self.cnt.min(20);
+            }
+        }
+
+        fn cong_avoid_ai(&mut self, acked: u64) -> u64 {
+            let mut grown = 0;
+            if self.snd_cwnd_cnt >= self.cnt {
+                (self.snd_cwnd_cnt, grown) = (0, 1);
+            }
+            self.snd_cwnd_cnt += acked;
+            let delta = self.snd_cwnd_cnt / self.cnt;
+            self.snd_cwnd_cnt -= delta * self.cnt;
+            grown + delta
+        }
+    }
+
+    /// Acknowledgments of one to four segments each 0 to 60 ms, and now and then a loss.
+    #[test]
+    fn the_window_grows_as_in_the_kernel() {
+        for (delay_min, first) in [(0, 3), (1, 10), (40, 10), (300, 200)] {
+            let mut ours = LinuxCubic::new(CubicConfig::default());
+            let mut kernel = Bictcp { delay_min, ..Bictcp::default() };
+            ours.on_rtt(Duration::from_millis(delay_min));
+            let (mut cwnd, mut now, mut random) = (first, 1_000, 12_345_u64);
+            for step in 0..20_000 {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let [acked, quiet, loss] = [33, 40, 50].map(|bit| random >> bit);
+                now += if quiet % 3 == 0 { 0 } else { quiet % 61 };
+                let acked = 1 + acked % 4;
+                ours.update(cwnd as f64, acked as f64, at(now));
+                kernel.update(cwnd, acked, now);
+                assert_eq!(ours.cnt as u64, kernel.cnt, "{delay_min} ms, step {step}");
+                let grown = ours.cong_avoid_ai(acked as f64);
+                assert_eq!(grown, kernel.cong_avoid_ai(acked), "{delay_min} ms, step {step}");
+                cwnd += grown;
+                if loss % 500 == 0 && cwnd > 4 {
+                    (ours.last_max_cwnd, ours.epoch, ours.snd_cwnd_cnt) = (cwnd as f64, None, 0.0);
+                    kernel.last_max_cwnd = cwnd;
+                    (kernel.epoch_start, kernel.snd_cwnd_cnt) = (None, 0);
+                    cwnd = cwnd * 717 / 1024;
+                }
+            }
+        }
+    }
 }

@@ -208,6 +208,23 @@ fn duplicate_acknowledgments_are_compressed() {
     }
 }
 
+/// `tcp_comp_sack_nr`: the timer waits for 44 of them at most.
+#[test]
+fn the_45th_compressed_acknowledgment_is_sent_at_once() {
+    let mut s = linux(|config| config.quick_acks = 0);
+    s.receiver.note_round_trip(Some(Duration::from_millis(100)), Duration::from_secs(1));
+    s.arrives(1, 0).ack();
+    s.arrives(2, 0).ack();
+    for last in 4..7 {
+        s.arrives(last, 100).expect_ack(2, &[(4, last.into())]);
+    }
+    for last in 7..7 + 44 {
+        s.arrives(last, 100);
+        assert_ne!(s.receiver.ack_due(), AckDue::Now, "{last}");
+    }
+    s.arrives(7 + 44, 100).expect_ack(2, &[(4, 7 + 44)]);
+}
+
 #[test]
 fn without_sack_no_acknowledgment_is_compressed() {
     let mut s = linux(|config| config.quick_acks = 0);
