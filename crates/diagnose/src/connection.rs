@@ -8,7 +8,9 @@ use crate::capture_points::{CapturePoint, MIN_APART, MIN_COPIES, TwoCapturePoint
 use crate::duplicates::RecentPackets;
 use crate::half_connection::HalfConnection;
 use crate::history::Frame;
-use crate::silence::{AfterIdle, MAX_SILENCES, MIN_IDLE, MIN_LENGTH, Silence, Wait};
+use crate::silence::{
+    AfterIdle, MAX_SILENCES, MIN_IDLE, MIN_LENGTH, MIN_STOPPED, STOPPED_TIMEOUTS, Silence, Wait,
+};
 use crate::stack::Opening;
 use crate::timers::TimerReplay;
 use crate::vantage::{Turnarounds, Vantage};
@@ -276,13 +278,25 @@ impl Connection {
         let (end, wait) = match segment.len > 0 {
             // The silence lasts until the window opens (`on_ack`).
             _ if has_zero_window(other(from)) || has_zero_window(from) => return None,
-            _ if waits(other(from)) => (from, Wait::Network),
-            true if waits(from) => (other(from), Wait::Network),
+            _ if waits(other(from)) => self.late(frame.at, (from, other(from))),
+            true if waits(from) => self.late(frame.at, (other(from), from)),
             true if self.turnarounds.vantage(from) == Vantage::Sender => (from, Wait::Application),
             true => (from, Wait::Unknown),
             false => return None,
         };
         Some(silence(self.active, (frame.at, frame.number), (end, wait)))
+    }
+
+    /// The reason why `receiver` acknowledged data of `sender` only now.
+    fn late(&self, at: Instant, (receiver, sender): (End, End)) -> (End, Wait) {
+        let sending = self.ends[sender as usize].as_deref();
+        let timeout = sending.and_then(|sending| sending.rtt.timeout());
+        let due = timeout.map(|timeout| (timeout * STOPPED_TIMEOUTS).max(MIN_STOPPED));
+        let is_overdue = due.is_some_and(|due| at.since(self.active) >= due);
+        match is_overdue && self.turnarounds.vantage(sender) == Vantage::Sender {
+            true => (sender, Wait::Host),
+            false => (receiver, Wait::Network),
+        }
     }
 
     /// Is this a keep-alive probe (RFC 9293 section 3.8.4), or the answer to one? Neither ends a

@@ -8,6 +8,10 @@ use rtolab_time::{Duration, Instant};
 /// The shortest interval that counts as a silence. It is longer than most timers of delayed ACKs
 /// and retransmissions.
 pub(crate) const MIN_LENGTH: Duration = Duration::from_secs(1);
+/// The number of retransmission timeouts, and the minimum time, after which a sender whose timer
+/// did not expire was stopped.
+pub(crate) const STOPPED_TIMEOUTS: u32 = 4;
+pub(crate) const MIN_STOPPED: Duration = Duration::from_secs(5);
 /// The maximum number of silences listed per connection.
 pub(crate) const MAX_SILENCES: usize = 1000;
 
@@ -56,6 +60,9 @@ pub enum Wait {
     Network,
     /// The receiver's window was closed: its application did not read.
     Window,
+    /// Data was outstanding for several retransmission timeouts, and the timer of its sender did not
+    /// expire: the sender's host or the clock of the capture stood still.
+    Host,
     /// Nothing was outstanding: the application of the end that then sent had nothing to send.
     Application,
     /// Data came late to a capture near its receiver: the sender's application or the path.
@@ -68,6 +75,7 @@ impl Wait {
         match self {
             Self::Network => "network",
             Self::Window => "window",
+            Self::Host => "host",
             Self::Application => "application",
             Self::Unknown => "unknown",
         }

@@ -167,6 +167,8 @@ pub struct CaptureTotals {
     pub held: Waits,
     /// ACKs that were late without a retransmission.
     pub late: Waits,
+    /// Silences in which the host of a sender, or the clock of the capture, stood still.
+    pub stopped: Waits,
     /// Silences in which the receiver's window was closed.
     pub closed_window: Waits,
     /// Silences in which the application of client or server had nothing to send.
@@ -237,6 +239,7 @@ impl CaptureTotals {
         for silence in &report.silences {
             let waits = match (silence.wait, silence.end) {
                 (Wait::Network, _) => &mut self.late,
+                (Wait::Host, _) => &mut self.stopped,
                 (Wait::Window, _) => &mut self.closed_window,
                 (Wait::Application, "client") => &mut self.application[0],
                 (Wait::Application, _) => &mut self.application[1],

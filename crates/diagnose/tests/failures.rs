@@ -308,6 +308,22 @@ fn answered_keep_alives_neither_interrupt_a_silence_nor_retransmit() {
     }
 }
 
+#[test]
+fn a_timer_that_does_not_expire_shows_that_the_host_stood_still() {
+    for (late, wait) in [(4_000, Wait::Network), (60_000, Wait::Host)] {
+        let mut script = Script::opened(1);
+        let seq = script.transfer(100, 4);
+        script.data(300, seq, MSS);
+        script.ack(300 + late, seq + MSS);
+        let document = diagnosed(vec![script]);
+        let [silence] = &document.connections[0].silences[..] else { panic!("not one silence") };
+        assert_eq!(silence.wait, wait);
+        let text = text(&document);
+        assert_eq!(text.contains("For 60.0 s the sender's host stood still"), late > 5_000);
+        assert_eq!(text.contains("handover"), late < 5_000, "{text}");
+    }
+}
+
 /// The findings about a client that sends ten segments at once, and one at the later times. The
 /// server acknowledges selectively at 150 ms.
 fn findings(later: &[u64]) -> usize {

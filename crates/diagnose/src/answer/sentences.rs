@@ -23,7 +23,13 @@ const BURSTY: f64 = 3.0;
 /// The capture has no TCP.
 pub(super) fn no_tcp(skipped: &SkippedPackets) -> Sentence {
     let others = skipped.other + skipped.unknown_link;
-    let text = "This capture holds no TCP, and rtolab judges nothing else.";
+    let text = match others {
+        0 => "This capture holds no packets that rtolab can read.",
+        _ => {
+            "This capture holds no TCP that rtolab can read, and it judges nothing else. It does \
+             not look into tunnels such as GRE, VXLAN, MPLS or PPPoE."
+        }
+    };
     let basis = format!("{} of other protocols, such as UDP", counted(others, "packet"));
     Sentence::new(text, basis, &[("packets", json!(0)), ("other", json!(others))])
 }
@@ -324,6 +330,17 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
             ];
             said.push(Sentence::new(text, basis, &figures));
         }
+    }
+    if totals.stopped.count > 0 {
+        let waits = totals.stopped;
+        let text = format!(
+            "For {} the sender's host stood still, or the clock of the capture jumped: data was \
+             outstanding, and the retransmission timer did not expire.",
+            seconds(waits.seconds)
+        );
+        let basis = counted(waits.count, "silence");
+        let figures = [("count", json!(waits.count)), ("seconds", json!(waits.seconds))];
+        said.push(Sentence::new(text, basis, &figures));
     }
     if totals.closed_window.count > 0 {
         let waits = totals.closed_window;
