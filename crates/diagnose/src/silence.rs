@@ -10,7 +10,7 @@ use rtolab_time::{Duration, Instant};
 pub(crate) const MIN_LENGTH: Duration = Duration::from_secs(1);
 /// The number of retransmission timeouts, and the minimum time, after which a sender whose timer
 /// did not expire was stopped.
-pub(crate) const STOPPED_TIMEOUTS: u32 = 4;
+pub(crate) const STOPPED_TIMEOUTS: u64 = 4;
 pub(crate) const MIN_STOPPED: Duration = Duration::from_secs(5);
 /// The maximum number of silences listed per connection.
 pub(crate) const MAX_SILENCES: usize = 1000;
