@@ -64,6 +64,7 @@ impl Connection {
         }
         self.receiver.ack_now();
         self.update_window(segment);
+        self.fall_back_to_newreno();
         self.sender.on_ack(segment, at);
         self.establish(at);
         if self.config.connection.handshake == Handshake::Alone {

@@ -124,7 +124,7 @@ impl Sender {
         if let Some(ecn) = &mut self.ecn {
             ecn.on_reduction();
         }
-        let cwnd = self.recovery.deflated(self.window.cwnd());
+        let cwnd = self.deflated_cwnd();
         if self.has_model() {
             return self.model_congestion(cwnd);
         }
