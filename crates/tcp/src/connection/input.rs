@@ -148,7 +148,7 @@ impl Connection {
         self.connected = true;
         self.cold.last_oow_ack = None;
         let srtt = self.sender.rtt().estimate().map(|known| known.srtt);
-        self.receiver.note_round_trip(srtt, self.sender.rto());
+        self.receiver.note_established(at, srtt, self.sender.rto());
         self.start_keep_alive(at);
         self.push_event(Event::Connected);
     }
