@@ -280,9 +280,9 @@ impl Receiver {
         self.echo.synchronise(syn);
     }
 
-    /// The handshake is complete, with this SRTT and RTO of the own end.
-    pub(crate) fn note_round_trip(&mut self, srtt: Option<Duration>, rto: Duration) {
-        self.delayed.note_round_trip(srtt, rto);
+    /// The handshake is complete at `at`, with this SRTT and RTO of the own end.
+    pub(crate) fn note_established(&mut self, at: Instant, srtt: Option<Duration>, rto: Duration) {
+        self.delayed.note_established(at, srtt, rto);
     }
 
     /// This end sends data.

@@ -64,6 +64,7 @@ impl Connection {
         }
         self.receiver.ack_now();
         self.update_window(segment);
+        self.fall_back_to_newreno();
         self.sender.on_ack(segment, at);
         self.establish(at);
         if self.config.connection.handshake == Handshake::Alone {
@@ -147,7 +148,7 @@ impl Connection {
         self.connected = true;
         self.cold.last_oow_ack = None;
         let srtt = self.sender.rtt().estimate().map(|known| known.srtt);
-        self.receiver.note_round_trip(srtt, self.sender.rto());
+        self.receiver.note_established(at, srtt, self.sender.rto());
         self.start_keep_alive(at);
         self.push_event(Event::Connected);
     }

@@ -71,9 +71,9 @@ impl DelayedAck {
     }
 
     /// The handshake is complete, with this SRTT and RTO.
-    pub(super) fn note_round_trip(&mut self, srtt: Option<Duration>, rto: Duration) {
+    pub(super) fn note_established(&mut self, at: Instant, srtt: Option<Duration>, rto: Duration) {
         if let Some(linux) = self.linux() {
-            linux.note_round_trip(srtt, rto);
+            linux.note_established(at, srtt, rto);
         }
     }
 

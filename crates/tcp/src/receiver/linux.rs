@@ -30,9 +30,11 @@ const SMALLEST_GROWING: u32 = 128;
 pub(super) struct LinuxAcks {
     /// The number of acknowledgments that are sent at once (`icsk_ack.quick`).
     quick: u32,
-    /// The estimated time between segments (`icsk_ack.ato`). It is zero before the first data.
+    /// The estimated time between segments (`icsk_ack.ato`). It is zero until the first segment
+    /// arrives in order, or an acknowledgment ends quick-ACK mode.
     ato: Duration,
-    /// When the last segment arrived in order (`icsk_ack.lrcvtime`).
+    /// When the last segment arrived in order; before the first one, when the handshake ended
+    /// (`icsk_ack.lrcvtime`).
     last: Option<Instant>,
     /// Did this end answer data with data (`icsk_ack.pingpong`)?
     interactive: bool,
@@ -60,7 +62,7 @@ impl LinuxAcks {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             quick: 0,
-            ato: ATO_MIN,
+            ato: Duration::ZERO,
             last: None,
             interactive: false,
             scheduled: false,
@@ -79,7 +81,8 @@ impl LinuxAcks {
     }
 
     /// The handshake is complete, with this SRTT and RTO.
-    pub(super) fn note_round_trip(&mut self, srtt: Option<Duration>, rto: Duration) {
+    pub(super) fn note_established(&mut self, at: Instant, srtt: Option<Duration>, rto: Duration) {
+        self.last = self.last.or(Some(at));
         (self.srtt, self.rto) = (srtt, self.ticks_up(rto));
     }
 
@@ -219,14 +222,15 @@ impl LinuxAcks {
 
     /// Updates the time between segments (`tcp_event_data_recv`).
     fn measure_gap(&mut self, at: Instant, config: &ReceiverConfig) {
-        let Some(last) = self.last.replace(at) else {
+        let last = self.last.replace(at).unwrap_or(at);
+        if self.ato.is_zero() {
             match config.quick_acks {
                 first @ 0..=MAX_QUICKACKS => self.raise_quick(first, config),
                 first => self.quick = first,
             }
             self.ato = ATO_MIN;
             return;
-        };
+        }
         let gap = self.tick_of(at) - self.tick_of(last);
         if gap <= ATO_MIN / 2 {
             self.ato = self.ticks_down(self.ato / 2) + ATO_MIN / 2;
@@ -271,7 +275,7 @@ impl LinuxAcks {
 
     /// When a delayed acknowledgment is sent (`tcp_send_delayed_ack`).
     fn delay(&mut self, at: Instant, due: AckDue, config: &ReceiverConfig) -> AckDue {
-        let mut ato = if self.last.is_some() { self.ato } else { Duration::ZERO };
+        let mut ato = self.ato;
         if ato > ATO_MIN {
             ato = ato.min(self.srtt.map_or(ato, |srtt| self.ticks_up(srtt).max(ATO_MIN)));
         }

@@ -96,6 +96,9 @@ impl LossRecovery for LinuxReno {
         if self.undone_partially {
             self.note_reordering(cx);
         }
+        if ack.acks_syn() && self.covers_retransmitted {
+            self.begin_in_loss(recovery, ack, cx);
+        }
         if self.in_loss || recovery.is_in_fast_recovery() {
             if self.ends_loss_by_frto() && ack.ack != recovery.recover {
                 self.in_loss = false;
@@ -156,6 +159,11 @@ impl LossRecovery for LinuxReno {
         self.undone
     }
 
+    /// PRR needs no inflation, and the state outlasts the recovery (`tcp_enter_loss`).
+    fn inflates_window(&self) -> bool {
+        false
+    }
+
     fn is_in_loss(&self) -> bool {
         self.in_loss
     }
@@ -195,6 +203,14 @@ impl LossRecovery for LinuxReno {
 }
 
 impl LinuxReno {
+    /// After a timeout of the SYN a connection begins in `TCP_CA_Loss`, and leaves it when more
+    /// than the SYN is acknowledged (`tcp_enter_loss`, `tcp_try_undo_recovery`).
+    fn begin_in_loss(&mut self, recovery: &mut Recovery, ack: &AckFacts, cx: &Context<'_>) {
+        self.frto = cx.config.frto.is_some();
+        (self.in_loss, self.undone) = (true, true);
+        recovery.recover = ack.ack;
+    }
+
     /// An acknowledgment of new data: one segment filled the hole, and the others were counted
     /// before (`tcp_remove_reno_sacks`).
     fn remove_sacks(&mut self, flight: &Flight) {

@@ -88,6 +88,12 @@ pub(crate) trait LossRecovery {
         false
     }
 
+    /// Is cwnd in fast recovery another one than that after it, so that a further reduction starts
+    /// from the latter?
+    fn inflates_window(&self) -> bool {
+        true
+    }
+
     /// Does a recovery from a timeout continue that F-RTO cannot see?
     fn is_in_loss(&self) -> bool {
         false

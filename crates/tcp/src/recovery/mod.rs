@@ -106,6 +106,7 @@ dispatch! {
         fn is_time_based() -> bool;
         fn may_probe() -> bool;
         fn is_undone() -> bool;
+        fn inflates_window() -> bool;
         fn is_in_loss() -> bool;
         fn delivered() -> Option<u64>;
         fn delivered_segments() -> Option<u32>;

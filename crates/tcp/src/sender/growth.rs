@@ -79,7 +79,9 @@ impl Sender {
     #[inline(never)]
     fn grow_by_controller(&mut self, facts: &AckFacts, bytes: u64) {
         let acked = self.acked(facts.at, bytes);
-        let acked = Acked { oldest_sent: facts.oldest_acked.map(|sent| sent.first_sent), ..acked };
+        // An acknowledgment that only SACKs leaves the oldest segment outstanding.
+        let oldest = facts.oldest_acked.as_ref().or_else(|| self.flight.head());
+        let acked = Acked { oldest_sent: oldest.map(|sent| sent.first_sent), ..acked };
         let idle_since = self.last_activity.sent.filter(|_| self.flight.size() == 0);
         if let Some(controller) = &mut self.controller {
             controller.on_ack(&mut self.window, &acked, idle_since);
@@ -124,7 +126,7 @@ impl Sender {
         if let Some(ecn) = &mut self.ecn {
             ecn.on_reduction();
         }
-        let cwnd = self.recovery.deflated(self.window.cwnd());
+        let cwnd = self.deflated_cwnd();
         if self.has_model() {
             return self.model_congestion(cwnd);
         }

@@ -368,9 +368,17 @@ impl Sender {
                 let offered = self.wnd_edge.since(self.flight.una());
                 self.recovery.deflated(self.window.cwnd()).min(offered)
             }
-            HalvedQuantity::CongestionWindow => self.recovery.deflated(self.window.cwnd()),
+            HalvedQuantity::CongestionWindow => self.deflated_cwnd(),
         };
         self.on_loss(whole)
+    }
+
+    /// The window from which a reduction starts.
+    pub(super) fn deflated_cwnd(&self) -> u64 {
+        match self.loss_recovery.inflates_window() {
+            true => self.recovery.deflated(self.window.cwnd()),
+            false => self.window.cwnd(),
+        }
     }
 
     /// The event of a timeout or fast retransmit.

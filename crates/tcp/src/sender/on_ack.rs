@@ -149,7 +149,8 @@ impl Sender {
     ) -> bool {
         if !ack.is_new() {
             let grows = phase == Phase::Outside && self.grows_out_of_order(ack);
-            return grows && !reducing && !outcome.freezes_cwnd() && self.validate_ack(ack);
+            let frozen = outcome.freezes_cwnd() && !self.grows_after_undo(outcome);
+            return grows && !reducing && !frozen && self.validate_ack(ack);
         }
         let allowed = match phase {
             Phase::Outside => true,

@@ -3,6 +3,7 @@
 use rtolab_time::Instant;
 
 use super::{Chunk, Sender};
+use crate::config::Restarts;
 use crate::event::Event;
 use crate::flight::{Cause, Sent};
 use crate::recovery::{LossRecovery, ProbeStep, TailLossProbe};
@@ -28,12 +29,30 @@ impl Sender {
         }
     }
 
+    /// New data is sent, after which so many bytes are `outstanding`: arms the probe timer. In
+    /// Linux it takes the place of the reordering timer outside of a recovery (`tcp_write_xmit`).
+    /// If no probe may be sent, the timer of the head continues (`tcp_event_new_data_sent`).
+    pub(super) fn arm_probe_for_new_data(&mut self, outstanding: u64, at: Instant) {
+        let is_linux = self.config.rto.restarts == Restarts::Linux;
+        if is_linux && self.may_probe_unless_reordering(outstanding) {
+            self.timers.stop(Timer::Reordering);
+        }
+        let ran = self.timers.is_running(Timer::LossProbe);
+        self.arm_probe(outstanding, at, self.latest_probe(at));
+        if ran && self.rack_timer().is_none() {
+            self.restart_timer_from_head(at);
+        }
+    }
+
     /// May the probe timer run with this many bytes `outstanding`? It may not while losses are
     /// known or suspected.
     pub(super) fn may_probe(&self, outstanding: u64) -> bool {
+        !self.timers.is_running(Timer::Reordering) && self.may_probe_unless_reordering(outstanding)
+    }
+
+    fn may_probe_unless_reordering(&self, outstanding: u64) -> bool {
         self.loss_recovery.may_probe()
             && self.config.recovery.rack.tail_loss_probe
-            && !self.timers.is_running(Timer::Reordering)
             && outstanding > 0
             && self.flight.una() > Seq::FIRST
             && self.flight.uses_sack()

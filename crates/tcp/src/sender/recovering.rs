@@ -277,7 +277,7 @@ impl Sender {
             self.loss_recovery.on_retransmission(chunk.seq, timestamp, &mut self.flight);
         } else if self.loss_recovery.probe().is_some_and(|probe| !probe.ends_at(chunk.end())) {
             let outstanding = chunk.end().max(max).since(self.flight.una());
-            self.arm_probe(outstanding, at, self.latest_probe(at));
+            self.arm_probe_for_new_data(outstanding, at);
         }
     }
 

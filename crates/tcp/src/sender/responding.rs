@@ -8,7 +8,7 @@ use rtolab_time::Duration;
 use super::Sender;
 use super::outcome::DetectionOutcome;
 use super::saved::{RtoAdaptation, Saved, SpuriousDupacks};
-use crate::config::RecoverOnUndo;
+use crate::config::{RackRules, RecoverOnUndo};
 use crate::flight::AckFacts;
 use crate::recovery::LossRecovery;
 use crate::reduction::{RateHalving, WindowReduction};
@@ -67,7 +67,10 @@ impl Sender {
 
     /// The current state, to be saved before a reduction.
     pub(super) fn state_to_save(&self) -> Saved {
-        let state = self.response_state();
+        let mut state = self.response_state();
+        if self.config.recovery.rack.rules == RackRules::Linux {
+            state.ssthresh = state.ssthresh.max(self.ssthresh_by_cwnd());
+        }
         Saved {
             state,
             pipe_prev: state.cwnd.max(state.ssthresh),
@@ -77,6 +80,16 @@ impl Sender {
             max: self.flight.max(),
             congestion_echoed: self.has_ece_reduction(),
             response: ResponseState::Pending,
+        }
+    }
+
+    /// Three quarters of cwnd in whole segments, outside of a recovery: the least ssthresh that
+    /// Linux restores (`tcp_current_ssthresh`).
+    fn ssthresh_by_cwnd(&self) -> u64 {
+        let segments = self.window.cwnd() / self.window.smss();
+        match self.recovery.is_in_fast_recovery() {
+            true => 0,
+            false => (segments / 2 + segments / 4) * self.window.smss(),
         }
     }
 

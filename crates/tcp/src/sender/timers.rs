@@ -1,13 +1,16 @@
 //! The timers of a sender. The reordering timer and the probe timer of RACK-TLP take precedence
 //! over the retransmission timer (RFC 8985 section 7.2).
 
-use rtolab_time::Instant;
+use rtolab_time::{Duration, Instant};
 
 use super::{Chunk, Sender};
 use crate::config::Restarts;
 use crate::flight::{AckFacts, Cause};
 use crate::recovery::LossRecovery;
 use crate::timer::Timer;
+
+/// The shortest time for which the retransmission timer is set (`tcp_rearm_rto`).
+const SHORTEST_RTO: Duration = Duration::from_micros(1);
 
 impl Sender {
     /// When the next timer expires.
@@ -87,20 +90,43 @@ impl Sender {
                 };
                 self.arm_probe(self.flight.size(), facts.at, latest);
             }
-            false if self.may_probe(self.flight.size()) => {}
+            false if self.may_probe(self.flight.size()) || self.keeps_probe_timer(facts) => {}
             false => self.timers.stop(Timer::LossProbe),
         }
         if rack_timer_ran && self.rack_timer().is_none() {
             self.restart_timer_from_head(facts.at);
         }
+        self.suspend_for_reordering_timer();
+    }
+
+    /// Does the probe timer continue after an acknowledgment that does not advance SND.UNA, though
+    /// no probe would be scheduled now? In Linux only another use of the one timer ends it.
+    fn keeps_probe_timer(&self, facts: &AckFacts) -> bool {
+        self.config.rto.restarts == Restarts::Linux
+            && !self.timers.is_running(Timer::Reordering)
+            && !self.recovery.is_in_fast_recovery()
+            && !self.sacks_older_than_head(facts)
+    }
+
+    /// In Linux the reordering timer takes the place of the retransmission timer
+    /// (`tcp_rack_mark_lost`), which therefore does not expire before it.
+    fn suspend_for_reordering_timer(&mut self) {
+        let reordering = self.timers.get(Timer::Reordering);
+        if let (Restarts::Linux, Some(due)) = (self.config.rto.restarts, reordering) {
+            if self.timers.get(Timer::Retransmission).is_some_and(|rto| rto < due) {
+                self.timers.set(Timer::Retransmission, due);
+            }
+        }
     }
 
     /// Linux has one timer for timeout, probe and reordering. After the other uses the timeout runs
-    /// from the last transmission of the oldest segment (`tcp_rearm_rto`).
+    /// from the last transmission of the oldest segment, and is due in a microsecond if that is
+    /// past (`tcp_rearm_rto`).
     pub(crate) fn restart_timer_from_head(&mut self, at: Instant) {
         if let (Restarts::Linux, Some(head)) = (self.config.rto.restarts, self.flight.head()) {
             let since = if self.will_retransmit_head() { at } else { head.last_sent };
-            self.timers.schedule(Timer::Retransmission, self.expiry(since).max(at), at);
+            let due = self.expiry(since).max(at + SHORTEST_RTO);
+            self.timers.schedule(Timer::Retransmission, due, at);
         }
     }
 
@@ -116,9 +142,15 @@ impl Sender {
     /// Does newly SACKed data restart the timer, because it was sent before the last transmission
     /// of the oldest segment (Linux: `tcp_clean_rtx_queue`)?
     pub(super) fn sack_restarts_timer(&self, facts: &AckFacts) -> bool {
+        let alone = self.rack_timer().is_none();
+        self.config.rto.restarts == Restarts::Linux && alone && self.sacks_older_than_head(facts)
+    }
+
+    /// Does the acknowledgment SACK data that was sent before the last transmission of the oldest
+    /// segment?
+    fn sacks_older_than_head(&self, facts: &AckFacts) -> bool {
         let head = self.flight.head().map(|head| head.last_sent);
-        let older = facts.sacked_sent.zip(head).is_some_and(|(sacked, head)| sacked < head);
-        self.config.rto.restarts == Restarts::Linux && older && self.rack_timer().is_none()
+        facts.sacked_sent.zip(head).is_some_and(|(sacked, head)| sacked < head)
     }
 
     /// The latest time of a probe after new data that is sent at `at`: the expiry of the

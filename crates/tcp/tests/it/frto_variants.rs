@@ -388,6 +388,18 @@ fn t_fr_14_with_sack_it_stays_out_of_fast_recovery() {
     }
 }
 
+/// `tcp_try_undo_loss` clears `icsk_retransmits`, so that the timeout does not repeat the one that
+/// was undone, although `SND.UNA` has not advanced since.
+#[test]
+fn t_fr_14_linux_does_not_enter_after_an_undone_timeout_and_fast_recovery() {
+    let mut s = timed_out(LINUX_SACK);
+    s.sacks(0, [2..=2]).expect_nothing().verdict(Verdict::Spurious);
+    s.sacks(0, [2..=3]).take();
+    s.sacks(0, [2..=4]).expect([1]).fast_retransmits(1);
+    s.timeout().expect([1]);
+    s.ack(4).verdict(RECOVERING).take();
+}
+
 #[test]
 fn t_fr_14_linux_enters_if_a_timeout_in_fast_recovery_repeats() {
     let mut s = six(LINUX_SACK);

@@ -1,7 +1,7 @@
 //! Linux without SACK (`tcp_process_loss`, `tcp_try_undo_recovery`, `tcp_newreno_mark_lost`).
 
 use crate::script::{Script, Setup};
-use rtolab_tcp::config::{PrrBound, RackRules, Reduction, Sampling};
+use rtolab_tcp::config::{AfterSyn, PrrBound, RackRules, Reduction, Sampling};
 use rtolab_tcp::spurious::Verdict;
 
 /// Linux with timestamps, whose peer does not offer SACK. A round trip of 100 ms is known.
@@ -9,6 +9,7 @@ fn without_sack() -> Setup {
     let setup = Script::sender("newreno+frto:linux+undo:linux").cwnd(10).handshake_takes(100);
     setup.set(|config| {
         (config.timestamps, config.rto.sampling) = (true, Sampling::Linux);
+        config.window.after_syn = AfterSyn::Linux;
         config.recovery.rack.rules = RackRules::Linux;
         config.recovery.reduction = Reduction::Prr(PrrBound::Linux);
     })
@@ -122,4 +123,36 @@ fn slow_start_after_a_timeout_retransmits_all_outstanding_segments() {
     s.at(at + 100).ack(1).expect([2, 3]);
     s.at(at + 200).ack(3).expect(4..=6);
     s.at(at + 300).ack(6).expect(7..=10);
+}
+
+/// `tcp_enter_loss` for a SYN, and `tcp_try_undo_recovery`: after a timeout of the SYN a connection
+/// begins in `TCP_CA_Loss`. Until more than the SYN is acknowledged, duplicates release nothing and
+/// start no fast retransmit, and a timeout does not begin F-RTO.
+#[test]
+fn a_connection_begins_in_loss_after_a_timeout_of_the_syn() {
+    for (timeouts, recoveries, after_timeout) in [(0, 1, vec![11, 12]), (1, 0, vec![2, 3])] {
+        let mut s = without_sack().syn_timeouts(timeouts).segments(40).sent(1..=10);
+        s.timeout().expect([1]);
+        s.ack(1).expect(after_timeout);
+        let mut s = without_sack().syn_timeouts(timeouts).segments(40).sent(1..=10);
+        for _ in 0..4 {
+            s.ack(0).take();
+        }
+        s.fast_retransmits(recoveries);
+    }
+}
+
+/// `tcp_enter_loss` reduces the window as it is (`tcp_snd_cwnd`), although the state of fast
+/// recovery outlasts its end: an undo has restored ten segments.
+#[test]
+fn a_timeout_after_an_undone_recovery_starts_from_the_restored_window() {
+    let mut s = without_sack().segments(60).sent(1..=10);
+    let first = s.clock();
+    s.at(200).ack(0).take();
+    for _ in 0..3 {
+        s.echoing(first).ack(0).take();
+    }
+    s.fast_retransmits(1).echoing(first).ack(12).verdict(Verdict::Spurious).take();
+    let cwnd = s.connection.sender().window().cwnd() / 1000;
+    s.timeout().ssthresh(cwnd as u32 / 2);
 }

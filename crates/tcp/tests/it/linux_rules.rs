@@ -173,6 +173,29 @@ fn cubic_ignores_round_trips_in_its_first_second() {
     assert!(then < 0.1, "{then}");
 }
 
+/// `cubictcp_cwnd_event`: two idle seconds move the start of CUBIC's stage, although the first
+/// acknowledgments after them only SACK.
+#[test]
+fn sacks_after_an_idle_time_do_not_move_the_stage_of_cubic_back() {
+    let setup = rack(RackRules::Linux).cwnd(20).ssthresh(20).segments(20).set(|config| {
+        config.congestion.control = CongestionAlgorithm::Cubic;
+        config.congestion.cubic.growth = CubicGrowth::Linux;
+        config.window.slow_start = SlowStart::Delivered;
+    });
+    let mut s = setup.sent(1..=20);
+    // More than three are overtaken, so that the window grows for SACKs, too.
+    s.at(200).sacks(0, [18..=18]).expect_nothing();
+    s.at(201).sacks(0, [2..=2, 18..=18]).expect_nothing();
+    s.at(210).ack(20).expect_nothing();
+    s.at(2210).write(20).expect(21..=40);
+    let before = s.connection.sender().window().cwnd();
+    for last in 22..=39 {
+        s.at(2310).sacks(20, [22..=last]).expect_nothing();
+    }
+    let grown = (s.connection.sender().window().cwnd() - before) / 1000;
+    assert!(grown < 3, "{grown}");
+}
+
 /// `tcp_slow_start` returns the part of an acknowledgment that slow start does not need. Congestion
 /// avoidance counts it: here four of the eleven segments for which the window grows by one.
 #[test]

@@ -33,6 +33,7 @@ mod handshake;
 mod limited_transmit;
 mod linux_reno;
 mod linux_rules;
+mod linux_timer;
 mod minrto;
 mod misbehaviour;
 mod newreno;

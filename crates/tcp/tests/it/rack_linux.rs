@@ -354,3 +354,23 @@ fn a_probe_before_a_recovery_does_not_reduce_the_window_again() {
     s.at(at + 150).ack(10).write(2).expect([11, 12]).ssthresh(7);
     s.at(at + 250).ack(12).ssthresh(7);
 }
+
+/// `tcp_cong_control` runs after `tcp_fastretrans_alert`: after much reordering the window also
+/// grows for the SACK of an original that undoes a timeout.
+#[test]
+fn the_window_grows_for_a_sack_that_undoes_a_timeout() {
+    let setup = Script::sender("rack+frto:linux+undo:linux").cwnd(10).handshake_takes(100);
+    let setup = setup.segments(10).set(|config| {
+        config.recovery.rack.rules = RackRules::Linux;
+        config.recovery.rack.tail_loss_probe = false;
+        config.window.slow_start = SlowStart::Delivered;
+    });
+    let mut s = setup.sent(1..=10);
+    s.at(200).sacks(0, [8..=8]).expect_nothing();
+    s.at(201).sacks(0, [2..=2, 8..=8]).expect_nothing();
+    s.at(202).ack(8).take();
+    let cwnd = s.connection.sender().window().cwnd() as f64 / 1000.0;
+    s.timeout().expect([9]);
+    let late = s.millis() + 30;
+    s.at(late).sacks(8, [10..=10]).verdict(Verdict::Spurious).cwnd(cwnd + 1.0);
+}

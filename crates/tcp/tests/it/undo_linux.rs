@@ -3,7 +3,7 @@
 
 use crate::acting::three_undone_episodes;
 use crate::script::{Script, Setup};
-use rtolab_tcp::config::RepeatedTimeout;
+use rtolab_tcp::config::{RackRules, RepeatedTimeout};
 use rtolab_tcp::spurious::Verdict;
 
 const SPURIOUS: Verdict = Verdict::Spurious;
@@ -247,4 +247,21 @@ fn one_undo_per_episode() {
     let before = s.connection.sender().window().ssthresh();
     s.echoing(10).sacks(6, [1..=1]).undecided().take();
     assert_eq!(s.connection.sender().window().ssthresh(), before);
+}
+
+/// `tcp_current_ssthresh`: the ssthresh before a reduction is at least three quarters of cwnd, in
+/// whole segments: half of 11 and a quarter of 11.
+#[test]
+fn an_undo_restores_at_least_three_quarters_of_the_window_as_ssthresh() {
+    for (cwnd, ssthresh) in [(11, 7), (8, 6)] {
+        let setup = setup("rack+frto:linux+undo:linux", cwnd).ssthresh(2).set(|config| {
+            config.timestamps = true;
+            config.recovery.rack.rules = RackRules::Linux;
+            config.recovery.rack.tail_loss_probe = false;
+        });
+        let mut s = setup.sent(1..=cwnd);
+        s.timeout().expect([1]).ssthresh(cwnd / 2);
+        let late = s.millis() + 20;
+        s.at(late).echoing(10).ack(1).verdict(SPURIOUS).ssthresh(ssthresh).take();
+    }
 }

@@ -89,7 +89,7 @@ fn a_silence_of_more_than_the_timeout_makes_acknowledgments_quick() {
         let mut s = linux(|_| {});
         let next = 1 + quick(&mut s, 1);
         s.ack();
-        s.receiver.note_round_trip(None, Duration::from_secs(1));
+        s.receiver.note_established(Instant::START, None, Duration::from_secs(1));
         s.arrives(next + 1, 10 * u64::from(next) + silence);
         assert_eq!(s.receiver.ack_due() == AckDue::Now, expected);
     }
@@ -103,13 +103,17 @@ fn an_expired_delay_doubles() {
     for (number, begins, delay) in
         [(3, 1_000, 40), (4, 2_000, 80), (5, 3_000, 160), (6, 4_000, 200)]
     {
-        s.receiver.note_round_trip(None, Duration::from_secs(10));
+        s.receiver.note_established(Instant::START, None, Duration::from_secs(10));
         s.arrives(number, begins).expect_wait(begins + delay);
         s.receiver.on_timer(at(begins + delay));
         s.expect_ack(number.into(), &[]);
     }
     // A long delay is at most a round trip.
-    s.receiver.note_round_trip(Some(Duration::from_millis(70)), Duration::from_secs(10));
+    s.receiver.note_established(
+        Instant::START,
+        Some(Duration::from_millis(70)),
+        Duration::from_secs(10),
+    );
     s.arrives(7, 5_000).expect_wait(5_070);
 }
 
@@ -192,7 +196,11 @@ fn a_fin_resets_the_duplicate_report() {
 fn duplicate_acknowledgments_are_compressed() {
     for (srtt, delay) in [(100_000, 1_100), (10_000, 600)] {
         let mut s = linux(|config| config.quick_acks = 0);
-        s.receiver.note_round_trip(Some(Duration::from_micros(srtt)), Duration::from_secs(1));
+        s.receiver.note_established(
+            Instant::START,
+            Some(Duration::from_micros(srtt)),
+            Duration::from_secs(1),
+        );
         s.arrives(1, 0).ack();
         s.arrives(2, 0).ack();
         for last in [4, 5, 6] {
@@ -256,4 +264,15 @@ fn an_interactive_end_sends_no_quick_acknowledgments() {
         s.ack();
         s.arrives(3, 200).expect_ack(3, &[]);
     }
+}
+
+/// `tcp_event_data_recv`: the first segment in order makes the next 16 acknowledgments quick, but
+/// not if a segment above a gap was acknowledged before, which ended quick-ACK mode.
+#[test]
+fn a_first_segment_that_arrives_late_begins_no_quick_acknowledgments() {
+    let mut s = linux(|config| config.memory = Some(200_000));
+    s.receiver.note_established(at(0), None, Duration::from_secs(1));
+    s.arrives(2, 10).expect_ack(0, &[(2, 2)]);
+    s.arrives(1, 20).expect_ack(2, &[]);
+    assert_eq!(quick(&mut s, 3), 13 - 2);
 }

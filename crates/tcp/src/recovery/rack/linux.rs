@@ -140,7 +140,12 @@ impl LossRecovery for LinuxRack {
         if is_dubious && was_open && !self.in_disorder {
             self.retrans_stamp = None;
         }
-        let mut step = self.detect_on_ack(recovery, ack, cx);
+        let mut step = if is_dubious {
+            self.detect_on_ack(recovery, ack, cx)
+        } else {
+            cx.timers.stop(Timer::Reordering);
+            RecoveryAction::None
+        };
         if is_dubious && step == RecoveryAction::None {
             // What is marked lost begins the next recovery (`tcp_time_to_recover`).
             step = self.begin_recovery(false, recovery, cx);

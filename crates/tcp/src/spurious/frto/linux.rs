@@ -80,9 +80,10 @@ impl Linux {
             && (self.sack || !ack.acks_retransmission)
     }
 
-    /// The recovery is over (`tcp_try_undo_loss`).
+    /// The recovery is over. The next timeout is not a repeated one (`tcp_try_undo_loss` clears
+    /// `icsk_retransmits`).
     pub(super) const fn on_undo(&mut self, una: Seq) {
-        self.high_seq = una;
+        (self.high_seq, self.timed_out_at) = (una, None);
     }
 
     const fn undone(&mut self, ack: &AckFacts) -> Outcome {

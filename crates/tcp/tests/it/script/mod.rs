@@ -53,6 +53,7 @@ pub struct Setup {
     config: Config,
     at: Instant,
     handshake: Duration,
+    syn_timeouts: u32,
     segments: u32,
     offered: u32,
     unlisted: Option<DetectorKind>,
@@ -100,6 +101,12 @@ impl Setup {
         self
     }
 
+    /// The SYN times out so many times before it is answered.
+    pub fn syn_timeouts(mut self, count: u32) -> Self {
+        self.syn_timeouts = count;
+        self
+    }
+
     pub fn set(mut self, change: impl FnOnce(&mut Config)) -> Self {
         change(&mut self.config);
         self
@@ -141,7 +148,12 @@ impl Setup {
         };
         let syn = script.transmit().unwrap();
         assert!(syn.flags.has(Flags::SYN));
-        script.at = self.at + self.handshake;
+        for _ in 0..self.syn_timeouts {
+            script.at = script.connection.next_timer().unwrap();
+            script.connection.on_timer(script.at);
+            script.transmit().unwrap();
+        }
+        script.at += self.handshake;
         let mut syn_ack = Segment::new(Seq::FIRST, 0, Flags::SYN | Flags::ACK);
         let sack_permitted = true;
         let mss = Some(SEGMENT as u16);
@@ -204,6 +216,7 @@ impl Script {
             config,
             at,
             handshake: Duration::ZERO,
+            syn_timeouts: 0,
             segments: 1000,
             offered: 60,
             unlisted: None,
