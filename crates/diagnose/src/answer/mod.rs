@@ -2,6 +2,7 @@
 //! settings to change. Each sentence has the figures on which it is based.
 
 mod advice;
+mod round_trips;
 mod sentence;
 mod sentences;
 mod silences;
@@ -110,6 +111,7 @@ impl CaptureAnswer {
     /// Adds the sentences about a second capture at the other end.
     pub(crate) fn pair(&mut self, pair: &Pair) {
         let at = usize::from(!self.sentences.is_empty());
+        self.sentences.iter_mut().for_each(|sentence| advice::with_delays(sentence, pair));
         self.sentences.splice(at..at, sentences::of_pair(pair));
     }
 }
