@@ -43,8 +43,8 @@ pub(super) fn growth(totals: &CaptureTotals) -> Option<Sentence> {
              queue."
         ),
         None => format!(
-            "{whose} grew from {least} to {ninetieth} and more at times: data or acknowledgments \
-             waited in a queue."
+            "{whose} grew from {least} to {ninetieth} and more at times: packets waited in a \
+             queue, or took another route."
         ),
     };
     let basis = format!("smallest {least}, half above {median}, 10 % above {ninetieth}");
