@@ -381,9 +381,12 @@ def test_reordering_is_named(tmp_path: Path, at: int) -> None:
 
 def test_at_the_receiver_the_sender_decides_about_retransmissions(tmp_path: Path) -> None:
     """The receiver's capture shows unneeded retransmissions, and not why the sender sent them."""
-    found = read(tmp_path, ends(simulated("kernel-stall", sender="newreno", seed=1))[1])
-    assert "No setting of TCP's retransmission would save time" not in said(found)
-    assert "look there whether F-RTO and timestamps are on" in said(found)
+    for timestamps, said_of in (("false", "F-RTO and timestamps are on"), ("true", "F-RTO is on")):
+        set = {"tcp.timestamps": timestamps}
+        result = simulated("kernel-stall", sender="newreno", seed=1, set=set)
+        text = said(read(tmp_path, ends(result)[1]))
+        assert "No setting of TCP's retransmission would save time" not in text
+        assert f"look there whether {said_of}" in text
 
 
 def test_what_is_on_already_is_not_recommended(tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ use crate::vantage::Vantage;
 
 /// Fewer losses say nothing about their cause.
 const SOME_LOSSES: u64 = 10;
+/// A sender with F-RTO or timestamps retransmits no more than this after a stall: a probe, and a
+/// segment at each of two timeouts.
+const FEW_UNNEEDED: u64 = 3;
 /// Shorter transfers than this, in seconds, have no meaningful rate.
 const MIN_TRANSFER: f64 = 0.5;
 /// The payload of fewer bytes says nothing about a rate.
@@ -170,6 +173,9 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
         }
     };
     let [with_timestamps, with_new_data, all] = totals.going_back;
+    let is_at_receiver = totals.lost == 0 && totals.unneeded > 0 && totals.at_receiver > 0;
+    let has_timestamps =
+        report.and_then(|report| report.options).is_some_and(|options| options.timestamps);
     let goes_back = timeouts > 0 && totals.go_back_n > 2 * timeouts;
     let text = match totals.retransmissions {
         _ if goes_back && with_new_data > 0 && with_timestamps < all => {
@@ -191,7 +197,15 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
             return healthy(report, basis, totals);
         }
         _ if totals.lost == 0 && totals.unneeded > 0 && is_reordering(totals) => return None,
-        _ if totals.lost == 0 && totals.unneeded > 0 && totals.at_receiver > 0 => {
+        _ if is_at_receiver && totals.unneeded <= FEW_UNNEEDED => {
+            "Only a capture at the sender shows whether a setting of TCP would save time."
+        }
+        _ if is_at_receiver && has_timestamps => {
+            "The sender decides whether to retransmit what was only late. If it runs Linux, look \
+             there whether F-RTO is on (`sysctl net.ipv4.tcp_frto`: 2), and capture there: \
+             `--what-if` then says what it would save."
+        }
+        _ if is_at_receiver => {
             "The sender decides whether to retransmit what was only late. If it runs Linux, look \
              there whether F-RTO and timestamps are on (`sysctl net.ipv4.tcp_frto \
              net.ipv4.tcp_timestamps`: 2 and 1), and capture there: `--what-if` then says what \
