@@ -146,7 +146,7 @@ pub(super) fn advice(replay: Replay<'_>) -> Vec<Sentence> {
                 seconds(gain),
                 how(name).1
             ),
-            None if least == outage_s => format!(
+            None if outage_s >= clear => format!(
                 "No setting would have helped for certain: none saves more than {}, by which the \
                  outage may have ended earlier or later than replayed.",
                 seconds(least)
