@@ -1,5 +1,6 @@
 """`rtolab explain` and the generated reference have the texts of the declarations."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,8 @@ import reference
 from rtolab import Error
 from rtolab.cli import listing
 from rtolab.cli.columns import COLUMNS, SHARED, of_column
-from rtolab.cli.explain import explain, tables
-from rtolab.run import scenario_origin
+from rtolab.cli.explain import _known, explain, tables
+from rtolab.run import find_scenario, scenario_origin
 
 KEY, POLICY = "key of a scenario", "policy of a sender"
 ROOT = Path(__file__).parents[2]
@@ -38,6 +39,9 @@ ROOT = Path(__file__).parents[2]
         ("rfc4015", ("rfc4015", POLICY), "source", "RFC 4015"),
         ("timeouts.at_s", ("timeouts.at_s", "column"), "type", "number, seconds"),
         ("stall", ("stall", "scenario"), "example", "rtolab run stall"),
+        ("ack-lost", ("ack-lost", "class of a timeout"), "about", "acknowledgments were lost"),
+        ("spurious", ("spurious", "class of a timeout"), "source", "RFC 5682"),
+        ("vantage", ("vantage", "term of a diagnosis"), "about", "Where the capture was made"),
     ],
 )
 def test_a_name_is_explained(name: str, known: tuple[str, str], fact: str, shown: str) -> None:
@@ -45,6 +49,15 @@ def test_a_name_is_explained(name: str, known: tuple[str, str], fact: str, shown
     assert found
     value = getattr(found[0], fact)
     assert (shown in value) if shown else value == ""
+
+
+def test_the_scenarios_of_examples_exist() -> None:
+    examples = {one.example for found in _known().values() for one in found}
+    runs = [re.search(r'rtolab(?: run |\.run\(")([^\s"]+)', example) for example in examples]
+    names = {run.group(1) for run in runs if run}
+    assert names
+    for name in names:
+        assert find_scenario(name)
 
 
 @pytest.mark.parametrize(

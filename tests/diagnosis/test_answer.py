@@ -14,7 +14,7 @@ from rich.console import Console
 
 from capture_changes import Packet, as_udp, changed, parts, written
 from everyday import ends, read, said, stalled
-from rtolab.diagnosis import Diagnosis, diagnose, tables
+from rtolab.diagnosis import Diagnosis, diagnose, diagnose_pair, tables
 from rtolab.run import run as simulated
 
 RST = 0x04
@@ -250,3 +250,192 @@ def test_an_outage_without_a_silence_before_it_is_not_that_of_an_idle_connection
     found = read(tmp_path, ends(simulated("kernel-stall", sender="linux", seed=1, set=set))[0])
     assert "idle_timeout" not in found.document["connections"][0]
     assert "TCP_KEEPIDLE" not in said(found)
+
+
+LINK = """
+title = "{0}"
+duration = "120 s"
+[[link]]
+name = "path"
+between = ["near", "far"]
+rate = "{1} Mbit/s"
+delay = "20 ms"
+queue = "{2} kB"
+{3}
+[[flow]]
+name = "transfer"
+from = "near"
+to = "far"
+bytes = "{4}"
+"""
+LARGE_WINDOW = """
+[tcp]
+window_scale = 7
+[receiver]
+buffer = "2 MB"
+"""
+ROUTES = """
+[[link]]
+name = "slow"
+between = ["near", "between"]
+rate = "10 Mbit/s"
+delay = "300 ms"
+queue = "200 kB"
+[[link]]
+name = "rest"
+between = ["between", "far"]
+rate = "10 Mbit/s"
+delay = "1 ms"
+queue = "200 kB"
+[[route]]
+from = "near"
+to = "far"
+links = ["path"]
+[[route]]
+from = "far"
+to = "near"
+links = ["path"]
+[[route]]
+from = "near"
+to = "far"
+at = "2 s"
+links = ["slow", "rest"]
+[[route]]
+from = "far"
+to = "near"
+at = "2 s"
+links = ["rest", "slow"]
+"""
+
+
+def over(tmp_path: Path, *link: object, sender: str = "linux", at: int = 0) -> Diagnosis:
+    """The diagnosis of a transfer over such a link, at the sender (0) or the receiver (1)."""
+    file = tmp_path / "path.toml"
+    file.write_text(LINK.format("a path", *link))
+    return read(tmp_path, ends(simulated(file, sender=sender, seed=1))[at])
+
+
+def test_an_outage_leads_although_a_queue_overflowed(tmp_path: Path) -> None:
+    """Nothing passes for 4 s, and before that the queue is full."""
+    outage = '[link.outages]\nscripted = [{ at = "4 s", for = "4 s" }]'
+    text = said(over(tmp_path, 2, 40, outage, "3 MB"))
+    assert text.startswith("Nothing got through for "), text
+    assert "the link is full" in text
+    assert "Look for an outage of the path." in text
+    assert "Only a faster link would help" not in text
+
+
+def test_a_short_queue_is_not_excluded(tmp_path: Path) -> None:
+    """The queue drops all, but is shorter than 30 % of a round trip."""
+    text = said(over(tmp_path, 10, 15, LARGE_WINDOW, "4 MB"))
+    assert "% of the data segments" in text
+    assert "a short queue would not show" in text
+    assert "not their cause" not in text
+
+
+def test_a_pair_shows_the_growth_of_a_short_queue(tmp_path: Path) -> None:
+    file = tmp_path / "path.toml"
+    file.write_text(LINK.format("a path", 10, 15, LARGE_WINDOW, "4 MB"))
+    files = [tmp_path / name for name in ("near.pcapng", "far.pcapng")]
+    for one, capture in zip(files, ends(simulated(file, sender="linux", seed=1)), strict=True):
+        one.write_bytes(capture)
+    text = said(diagnose_pair(*files))
+    assert "one-way delays to the receiver grow by 1" in text
+    assert "a short queue may have dropped these packets" in text
+
+
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        ((10, 2000, LARGE_WINDOW, "6 MB"), "acknowledgments waited in a queue"),
+        ((10, 200, '[link.backward]\nrate = "60 kbit/s"', "3 MB"), "waited in a queue"),
+        ((10, 200, ROUTES, "3 MB"), " at once and stayed long: packets took another route"),
+    ],
+    ids=["queue", "acknowledgments", "route"],
+)
+def test_round_trips_that_grow_are_named(
+    tmp_path: Path, link: tuple[object, ...], sentence: str
+) -> None:
+    text = said(over(tmp_path, *link))
+    assert sentence in text, text
+    assert "Neither losses nor delays" not in text
+    assert "losses and delays are not the reason" not in text
+
+
+def test_round_trips_that_do_not_grow_are_not_named(tmp_path: Path) -> None:
+    text = said(over(tmp_path, 10, 200, "", "1 MB"))
+    assert "round trip" not in text
+    assert "Neither losses nor delays" in text
+
+
+@pytest.mark.parametrize("at", [0, 1], ids=["sender", "receiver"])
+def test_reordering_is_named(tmp_path: Path, at: int) -> None:
+    reorders = 'order = "free"\n[link.forward]\njitter = { uniform = ["0 ms", "30 ms"] }'
+    found = over(tmp_path, 20, 1000, reorders, "3 MB", at=at)
+    assert "The network reorders packets" in said(found)
+    [one] = [one for one in found.document["answer"]["sentences"] if "extent" in one["figures"]]
+    assert one["figures"]["reordered"] >= 100
+    assert one["figures"]["extent"] > 3
+    assert "reorders" not in said(over(tmp_path, 20, 1000, "", "3 MB", at=at))
+
+
+def test_at_the_receiver_the_sender_decides_about_retransmissions(tmp_path: Path) -> None:
+    """The receiver's capture shows unneeded retransmissions, and not why the sender sent them."""
+    for timestamps, said_of in (("false", "F-RTO and timestamps are on"), ("true", "F-RTO is on")):
+        set = {"tcp.timestamps": timestamps}
+        result = simulated("kernel-stall", sender="newreno", seed=1, set=set)
+        text = said(read(tmp_path, ends(result)[1]))
+        assert "No setting of TCP's retransmission would save time" not in text
+        assert f"look there whether {said_of}" in text
+
+
+def test_what_is_on_already_is_not_recommended(tmp_path: Path) -> None:
+    """This sender performs go-back-N although both ends use timestamps."""
+    for timestamps, advised in (("true", False), ("false", True)):
+        set = {"tcp.timestamps": timestamps}
+        found = read(tmp_path, ends(simulated("kernel-stall", sender="sack", seed=1, set=set))[0])
+        assert "net.ipv4.tcp_frto=2" in said(found)
+        assert ("net.ipv4.tcp_timestamps=1" in said(found)) == advised
+
+
+def test_f_rto_is_not_recommended_without_new_data() -> None:
+    """The path held the last segments of a kernel's transfer with F-RTO."""
+    name = "A_tail30k_cubic_frto2_ts0_sack1_dsack1_r0.snd.pcap.gz"
+    text = said(diagnose(Path(__file__).parents[1] / "captures" / "kernel" / name))
+    assert "F-RTO needs new data to prevent that" in text
+    assert "net.ipv4.tcp_frto=2" not in text
+
+
+def paused(tmp_path: Path, size: str, pause_ns: int, *, at: int) -> Diagnosis:
+    """A healthy transfer whose later two thirds are later by a pause."""
+    set = {"link.radio.stalls.scripted": "[]", "flow.transfer.bytes": size}
+    whole = ends(simulated("kernel-stall", sender="linux", seed=1, set=set))[at]
+    head, packets = parts(whole)
+    data = [number for number, one in enumerate(packets) if one.original > 100]
+    cut = data[10]
+    moved = [
+        Packet(one.at + (pause_ns if number >= cut else 0), one.body, one.original)
+        for number, one in enumerate(packets)
+    ]
+    return read(tmp_path, written(head, moved))
+
+
+def test_silences_at_the_receiver_are_not_blamed_on_the_application(tmp_path: Path) -> None:
+    text = said(paused(tmp_path, "30 kB", 4 * 10**9, at=1))
+    assert "a capture at the sender shows whether" in text
+    assert "look at the application" not in text
+
+
+def test_the_average_rate_leaves_out_idle_time(tmp_path: Path) -> None:
+    """Most of the time nothing was outstanding."""
+    text = said(paused(tmp_path, "300 kB", 40 * 10**9, at=1))
+    assert "These silences took 40." in text
+    assert "s; outside them it ran at " in text
+    assert "the link is the limit" not in text
+
+
+def test_a_receiver_with_many_losses_names_its_missing_round_trips(tmp_path: Path) -> None:
+    set = {"link.radio.stalls.scripted": "[]", "link.radio.forward.loss": 0.05}
+    found = read(tmp_path, ends(simulated("kernel-stall", sender="linux", seed=1, set=set))[1])
+    assert "too few to tell" not in said(found)
+    assert "does not show the round trips at these losses" in said(found)

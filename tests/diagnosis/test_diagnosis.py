@@ -121,6 +121,15 @@ def test_a_file_that_is_no_capture_is_refused(tmp_path: Path) -> None:
         assert b"Traceback" not in done.stderr
 
 
+def test_an_unknown_name_of_fail_on_is_answered_with_names_of_captures() -> None:
+    for given, near in (("foo", "lost"), ("sparious", "spurious"), ("losess", "losses")):
+        with pytest.raises(Error, match=f"nothing is counted as {given}; ") as found:
+            limits([f"{given}>1"])
+        names = str(found.value).split("; ")[1].removesuffix(" are").split(", ")
+        assert names[0].startswith(near)
+        assert given == "losess" or "losses" not in names
+
+
 def test_fail_on_sets_the_exit_status(made: Path) -> None:
     found = diagnose(made)
     assert found.count("spurious") > 0

@@ -369,3 +369,14 @@ def test_the_nearest_sender_is_described_by_names_of_linux() -> None:
     assert "tcp_timestamps=0" in shown
     assert "kernel." not in shown
     assert "…" not in shown
+
+
+def test_no_setting_is_recommended_for_the_unknown_end_of_an_outage(tmp_path: Path) -> None:
+    """A probe and two retransmissions of the last segment are lost, by their numbers."""
+    drops = ("link.radio.forward.drops", "[36, 37, 38, 39, 40]")
+    file, _ = captured(tmp_path, "linux", NO_STALL, drops, ("flow.transfer.bytes", "50 kB"))
+    predicted = prediction(file)
+    assert predicted["agrees"]
+    texts = [one["text"] for one in predicted["advice"]]
+    assert [text for text in texts if "sysctl" in text] == []
+    assert texts[0].startswith("No setting would have helped for certain")

@@ -153,7 +153,7 @@ def test_a_prefix_has_one_setting_for_all_its_round_trips() -> None:
     for classes in (found.classes, found.classes[::-1]):
         assert [one.recommended for one in settings(replace(found, classes=classes))] == [0.1]
     [line] = [command for _, command in commands(found) if command.startswith("ip ")]
-    assert line == "ip route change 10.0.0.0/24 via GATEWAY dev DEVICE rto_min 100ms"
+    assert line == "ip route replace 10.0.0.0/24 via GATEWAY dev DEVICE rto_min 100ms"
     said = (
         "10.0.0.0/24: paths of other round trips in it would take 20 ms. A route or a rule knows "
     )

@@ -40,6 +40,22 @@ const MAX_VERDICTS: usize = 1 << 20;
 /// The maximum number of verdicts kept after a report while retransmissions are still open.
 const MAX_KEPT_VERDICTS: usize = 1 << 12;
 
+/// Segments that the network reordered. At the sender they are originals that the receiver reports
+/// after later segments, one of each ACK; at the receiver they arrive after later ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reordering {
+    pub count: u64,
+    /// The largest number of segments that overtook one.
+    pub extent: u64,
+}
+
+impl Reordering {
+    fn add(&mut self, bytes: u64, mss: u32) {
+        self.count += 1;
+        self.extent = self.extent.max(bytes.div_ceil(u64::from(mss.max(1))));
+    }
+}
+
 /// One direction of a connection.
 #[derive(Debug)]
 pub(crate) struct HalfConnection {
@@ -67,6 +83,7 @@ pub(crate) struct HalfConnection {
     /// The payload of a full segment in bytes, as far as the handshake shows it.
     pub mss: u32,
     pub retransmissions: u64,
+    pub reordering: Reordering,
     /// The timers of other minimum RTOs, if the diagnosis replays them.
     pub timers: Option<Box<TimerReplay>>,
 }
@@ -90,6 +107,7 @@ impl HalfConnection {
             segments: 0,
             mss: UNKNOWN_MSS,
             retransmissions: 0,
+            reordering: Reordering::default(),
             timers: None,
         }
     }
@@ -123,7 +141,7 @@ impl HalfConnection {
             return;
         }
         match arrival {
-            Arrival::Reordered => {}
+            Arrival::Reordered => self.reordering.add(max.since(segment.seq), self.mss),
             Arrival::New
             | Arrival::SeenBefore
             | Arrival::FillsHole
@@ -281,6 +299,7 @@ impl HalfConnection {
         }
         self.episodes.on_packet_received(frame.at);
         let duplicates = self.sender_state.duplicates();
+        let (sacked, sacked_end) = (self.flight().sacked(), self.flight().sacked_end());
         let facts = self.detectors.on_ack(segment, frame.at);
         self.sender_state.on_ack(segment, facts.as_ref(), frame.at);
         self.conformance.on_ack(segment);
@@ -296,6 +315,10 @@ impl HalfConnection {
         }
         let Some(facts) = facts else { return };
         self.replay_ack(&facts, segment.timestamps());
+        let overtaken = facts.original.filter(|end| sacked > 0 && *end < sacked_end);
+        if let Some(end) = overtaken {
+            self.reordering.add(sacked_end.since(end), self.mss);
+        }
         self.dsack_seen |= facts.dsack.is_some();
         self.rtt.measure(&facts, self.detectors.flight());
         if facts.is_new() {

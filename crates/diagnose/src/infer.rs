@@ -63,6 +63,8 @@ pub(crate) struct Inferred {
     pub(crate) transfer: Transfer,
     /// `None` if the timeouts show no slots.
     pub(crate) timer_slots: Option<TimerSlots>,
+    /// How much earlier or later the outages of data may have ended, in seconds.
+    pub(crate) outage_error: f64,
 }
 
 /// What the inference assumes where the capture does not show it.
@@ -147,8 +149,10 @@ pub(crate) fn infer(
     let carried: Vec<Sent> = sent.into_iter().filter(|packet| !packet.tail_dropped).collect();
     let (drops, outages) = find_losses(&carried, &link, &unneeded);
     link.outages[ACKS].iter_mut().for_each(|span| *span = within(*span, &outages));
+    let outage_error = outage_error(&carried, &link, &outages);
     (link.drops, link.outages[DATA]) = (drops, outages);
-    Ok(Inferred { link, transfer, timer_slots: timer_slots::find_timer_slots(&expired) })
+    let timer_slots = timer_slots::find_timer_slots(&expired);
+    Ok(Inferred { link, transfer, timer_slots, outage_error })
 }
 
 /// The data packets and the ACKs. Times are in seconds since the connection began.
@@ -327,6 +331,23 @@ fn find_losses(sent: &[Sent], link: &Link, undecided: &HashSet<i64>) -> (Vec<u32
         }
     }
     (drops, outages)
+}
+
+/// The largest time between the end of an outage and the first packet that arrived after it, in
+/// seconds: [`find_losses`] ends it halfway between that packet and the last one lost.
+fn outage_error(sent: &[Sent], link: &Link, outages: &[Interval]) -> f64 {
+    let leaves = link.departures(sent);
+    let arrived: Vec<f64> = sent
+        .iter()
+        .zip(leaves)
+        .filter(|(packet, _)| !packet.lost)
+        .map(|(_, leaves)| leaves.secs_f64())
+        .collect();
+    let errors = outages.iter().filter_map(|outage| {
+        let until = (outage.at + outage.length).secs_f64();
+        arrived.iter().map(|at| at - until).find(|later| *later >= 0.0)
+    });
+    errors.fold(0.0, f64::max)
 }
 
 /// An outage of ACKs, cut short at the end of the earliest simultaneous outage of data.

@@ -28,6 +28,71 @@ pub(crate) struct RttStatistics {
     kept: [Duration; KEPT],
     count: usize,
     mask: u64,
+    rise: Rise,
+}
+
+/// The largest difference between a sample and the one before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rise {
+    size: Duration,
+    /// When the sample arrived.
+    at: Instant,
+    /// The smallest sample since.
+    least: Duration,
+    /// Samples of segments sent since. A path that only held packets gives long samples of those
+    /// sent before.
+    samples: u64,
+}
+
+impl Rise {
+    /// The minimum size, as a share of the growth of all round trips. The packets of a burst enter
+    /// a queue together, and so smaller rises are frequent.
+    const MIN_SHARE: f64 = 0.4;
+    /// The minimum number of samples that show that round trips stayed long.
+    const MIN_SAMPLES: u64 = 8;
+
+    #[inline]
+    fn measure(&mut self, sent: Instant, (rtt, before): (Duration, Duration)) {
+        if rtt > before + self.size {
+            let size = Duration::from_nanos(rtt.nanos() - before.nanos());
+            *self = Self { size, at: sent + rtt, least: rtt, samples: 0 };
+        }
+        self.least = self.least.min(rtt);
+        self.samples += u64::from(sent >= self.at);
+    }
+}
+
+/// The distribution of the round-trip times of a connection, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct RoundTrips {
+    pub least: f64,
+    pub median: f64,
+    pub ninetieth: f64,
+    /// SRTT at the end, if they rose from one sample to the next and stayed long. A queue grows by
+    /// degrees.
+    pub after_step: Option<f64>,
+}
+
+impl RoundTrips {
+    /// The smallest growth, relative to the smallest round-trip time.
+    const TIMES: f64 = 3.0;
+    /// The smallest growth of the median, in seconds, and that of the ninetieth percentile.
+    const MIN_GROWTH: [f64; 2] = [0.05, 0.1];
+
+    /// Was the round-trip time several times the smallest?
+    pub fn have_grown(&self) -> bool {
+        let [median, ninetieth] = Self::MIN_GROWTH;
+        self.grew_to(self.median, median) || self.grew_to(self.ninetieth, ninetieth)
+    }
+
+    /// Was it so most of the time?
+    pub fn are_mostly_grown(&self) -> bool {
+        self.grew_to(self.median, Self::MIN_GROWTH[0])
+    }
+
+    fn grew_to(&self, value: f64, by: f64) -> bool {
+        value >= Self::TIMES * self.least && value - self.least >= by
+    }
 }
 
 impl RttStatistics {
@@ -46,7 +111,9 @@ impl RttStatistics {
     #[inline]
     pub fn measure_newest(&mut self, sent: Instant, at: Instant) {
         self.newest = self.newest.max(Some(sent));
-        self.take(at.since(sent));
+        let rtt = at.since(sent);
+        self.rise.measure(sent, (rtt, self.latest.unwrap_or(rtt)));
+        self.take(rtt);
     }
 
     /// Adds the sample that a SACK block gives to the smallest round-trip time. After an outage,
@@ -110,6 +177,22 @@ impl RttStatistics {
         Some(shorter as f64 / self.count as f64)
     }
 
+    /// The distribution of the samples; `None` if there are few.
+    pub fn round_trips(&self) -> Option<RoundTrips> {
+        let (least, true) = (self.min?.secs_f64(), self.count >= KEPT / 4) else { return None };
+        let mut kept = self.kept;
+        let kept = &mut kept[..self.count];
+        kept.sort_unstable();
+        let [median, ninetieth] = [5, 9].map(|tenths| kept[kept.len() * tenths / 10].secs_f64());
+        let rise = self.rise;
+        let size = rise.size.secs_f64();
+        let is_step = rise.least.secs_f64() - least >= size / 2.0;
+        let is_most = size >= Rise::MIN_SHARE * (ninetieth - least);
+        let stays = rise.samples >= Rise::MIN_SAMPLES && is_step && is_most;
+        let after_step = self.srtt.map(Duration::secs_f64).filter(|_| stays);
+        Some(RoundTrips { least, median, ninetieth, after_step })
+    }
+
     /// The reordering window: a quarter of the smallest round-trip time, as in RFC 8985.
     pub fn reordering_window(&self) -> Duration {
         self.min.map_or(Duration::from_millis(50), |min| min / 4)
@@ -132,5 +215,47 @@ impl RttStatistics {
     pub fn answer_deadline(&self) -> Duration {
         let fallback = Duration::from_secs(3);
         self.timeout().map_or(fallback, |timeout| timeout * 2 + Duration::from_secs(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of segments that are sent every 10 ms.
+    fn round_trips(milliseconds: impl Iterator<Item = u64>) -> RoundTrips {
+        let mut rtt = RttStatistics::default();
+        for (sent, rtt_ms) in milliseconds.enumerate() {
+            let sent = Instant::START + Duration::from_millis(10) * sent as u64;
+            rtt.measure_newest(sent, sent + Duration::from_millis(rtt_ms));
+        }
+        rtt.round_trips().expect("many samples")
+    }
+
+    #[test]
+    fn a_queue_grows_and_another_route_is_longer_at_once() {
+        let queue = round_trips((0..1000).map(|at| 40 + at.min(300)));
+        assert!(queue.have_grown() && queue.after_step.is_none(), "{queue:?}");
+        for from in [300, 800] {
+            let route = round_trips((0..1000).map(|at| if at < from { 40 + at % 7 } else { 600 }));
+            assert!(route.have_grown(), "{route:?}");
+            let after = route.after_step.expect("a step");
+            assert!(route.least == 0.04 && (after - 0.6).abs() < 0.001, "{route:?}");
+        }
+    }
+
+    #[test]
+    fn a_stall_is_no_step() {
+        // The stall ends after 1 s, and what was sent meanwhile arrives together.
+        for end in [1000, 600] {
+            let stall = round_trips((0..end).map(|at| match at {
+                500..600 => 1040 - (at - 500) * 10,
+                _ => 40,
+            }));
+            assert!(stall.after_step.is_none(), "{stall:?}");
+        }
+        // Most samples are long, but some after the jump are not.
+        let mixed = round_trips((0..1000).map(|at| if at % 10 == 0 { 40 } else { 600 }));
+        assert!(mixed.have_grown() && mixed.after_step.is_none(), "{mixed:?}");
     }
 }

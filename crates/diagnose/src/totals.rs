@@ -7,7 +7,9 @@ use serde::Serialize;
 use crate::class::TimeoutClass;
 use crate::evidence::Necessity;
 use crate::failure::FailureKind;
+use crate::half_connection::Reordering;
 use crate::report::{ConnectionReport, EpisodeReport};
+use crate::rtt::RoundTrips;
 use crate::silence::Wait;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
@@ -23,6 +25,12 @@ const TIMES_THE_LOSS_RATE: f64 = 20.0;
 const OPENING_SEGMENTS: u64 = 3;
 /// Shorter times without a packet are those of an ordinary retransmission timeout, in seconds.
 const LONG_HOLD: f64 = 1.0;
+/// An episode with fewer timeouts, of which all but the last were lost, is no outage of the path: a
+/// full queue may have dropped the only copy.
+const OUTAGE_TIMEOUTS: u32 = 2;
+/// The smallest mean number of outstanding bytes with which the ACKs of a sender are not delayed:
+/// three large segments.
+const MIN_OUTSTANDING: f64 = 4380.0;
 /// The quantile of the normal distribution for a confidence interval of 95 %.
 const QUANTILE: f64 = 1.96;
 
@@ -137,6 +145,15 @@ pub struct CaptureTotals {
     queued: [u64; 3],
     /// The longest stall of an episode whose timeouts were not spurious, in seconds.
     pub longest_outage: f64,
+    /// The longest of these with two or more timeouts, so that nothing got through.
+    #[serde(skip)]
+    pub longest_blackout: f64,
+    /// When it began, in seconds since the capture's first packet.
+    #[serde(skip)]
+    pub longest_blackout_at: f64,
+    /// The timeouts in such stalls.
+    #[serde(skip)]
+    pub blackout_timeouts: u64,
     pub retransmissions: u64,
     pub unneeded: u64,
     pub needed: u64,
@@ -163,6 +180,22 @@ pub struct CaptureTotals {
     pub time_lost_by_sender: f64,
     /// Unneeded retransmissions after timeouts, beyond the first of each.
     pub go_back_n: u64,
+    /// Connections with such retransmissions: those that used timestamps, those that had new data
+    /// to send after a timeout, as F-RTO needs, and all.
+    #[serde(skip)]
+    pub going_back: [u64; 3],
+    /// Unneeded retransmissions of fast recovery.
+    #[serde(skip)]
+    pub unneeded_fast: u64,
+    /// Segments that the network reordered.
+    #[serde(skip)]
+    pub(crate) reordering: Reordering,
+    /// Connections whose round-trip time grew to several times the smallest.
+    #[serde(skip)]
+    pub grown: u64,
+    /// The number of the one of these whose round-trip time grew most, and its round-trip times.
+    #[serde(skip)]
+    pub(crate) most_grown: Option<(u64, RoundTrips)>,
     /// Times at which the path held packets of which it lost others, or their ACKs.
     pub held: Waits,
     /// ACKs that were late without a retransmission.
@@ -231,6 +264,7 @@ impl CaptureTotals {
                 self.held.add(hold);
             } else {
                 self.longest_outage = self.longest_outage.max(stall.unwrap_or(0.0));
+                self.add_blackout(report, episode);
             }
             if episode.cost.unneeded_bytes > 0 && episode.class != TimeoutClass::Genuine {
                 self.time_lost_by_sender += stall.map_or(0.0, |stall| (lost - stall).max(0.0));
@@ -251,6 +285,7 @@ impl CaptureTotals {
                 self.longest_idle = self.longest_idle.max(silence.length);
             }
         }
+        self.add_round_trips(report);
         if let Some(end) = report.idle_timeout {
             let first = self.idle_timeouts == 0;
             self.idle_timeouts += 1;
@@ -323,6 +358,53 @@ impl CaptureTotals {
         (self.idle_timeouts > 0 || has_failed) && self.retransmissions == self.unanswered
     }
 
+    /// The time in which the connection waited for no network, in seconds.
+    pub fn idle(&self) -> f64 {
+        let [client, server] = self.application.map(|waits| waits.seconds);
+        client + server + self.closed_window.seconds + self.undecided.seconds
+    }
+
+    /// The segments that the network reordered, as far as the capture shows them: those that it
+    /// shows out of order, and those that the sender retransmitted without need before they came.
+    pub const fn reordered(&self) -> u64 {
+        self.reordering.count + if self.reordering.count > 0 { self.unneeded_fast } else { 0 }
+    }
+
+    fn add_blackout(&mut self, report: &ConnectionReport, episode: &EpisodeReport) {
+        let is_syn = |frame| report.timeouts.iter().any(|one| one.handshake && one.frame == frame);
+        let Some([from, to]) = episode.stalled else { return };
+        if episode.cost.timeouts < OUTAGE_TIMEOUTS || is_syn(episode.frames[0]) {
+            return;
+        }
+        self.blackout_timeouts += u64::from(episode.cost.timeouts);
+        if to - from > self.longest_blackout {
+            (self.longest_blackout, self.longest_blackout_at) = (to - from, from);
+        }
+    }
+
+    fn add_round_trips(&mut self, report: &ConnectionReport) {
+        let Reordering { count, extent } = report.reordering;
+        self.reordering.count += count;
+        self.reordering.extent = self.reordering.extent.max(extent);
+        // There, a round trip is that to the receiver alone.
+        let at_receiver = report.vantage == Vantage::Receiver;
+        let Some(found) = report.round_trips.filter(|found| !at_receiver && found.have_grown())
+        else {
+            return;
+        };
+        let idle: f64 = report.silences.iter().map(|silence| silence.length).sum();
+        let bytes = report.bytes[usize::from(report.sender != "client")] as f64;
+        let outstanding = bytes / (report.end - report.start - idle).max(0.001) * found.ninetieth;
+        if outstanding < MIN_OUTSTANDING {
+            return;
+        }
+        self.grown += 1;
+        let grew = |one: RoundTrips| one.ninetieth - one.least;
+        if self.most_grown.is_none_or(|(_, most)| grew(found) > grew(most)) {
+            self.most_grown = Some((report.number, found));
+        }
+    }
+
     fn add_stall(&mut self, episode: &EpisodeReport) {
         self.stalls += 1;
         let Some([from, to]) = episode.stalled else { return };
@@ -336,6 +418,7 @@ impl CaptureTotals {
         let has_opened = report.failure.is_none_or(|failure| !failure.kind.is_of_opening());
         let (mut burst, mut last) = (0, f64::NEG_INFINITY);
         let (mut lost, mut lost_openings, mut first_data) = (0, 0, 0);
+        let go_back_n = self.go_back_n;
         for retransmission in &report.retransmissions {
             self.retransmissions += 1;
             let is_syn = matches!(retransmission.trigger, Trigger::Syn(_));
@@ -345,6 +428,8 @@ impl CaptureTotals {
                     self.unneeded += 1;
                     self.unneeded_bytes += u64::from(retransmission.len);
                     self.go_back_n += u64::from(retransmission.trigger == Trigger::AfterTimeout);
+                    let fast = [Trigger::FastRetransmit, Trigger::Recovery];
+                    self.unneeded_fast += u64::from(fast.contains(&retransmission.trigger));
                 }
                 Necessity::Needed => {
                     self.needed += 1;
@@ -367,6 +452,14 @@ impl CaptureTotals {
             }
         }
         self.close_burst(burst);
+        if self.go_back_n > go_back_n {
+            let episodes = report.episodes.iter().filter(|one| one.cost.unneeded_bytes > 0);
+            let has_new_data = episodes.into_iter().any(|one| one.cost.flight[1] > 0);
+            let has_timestamps = report.options.is_some_and(|options| options.timestamps);
+            self.going_back[0] += u64::from(has_timestamps);
+            self.going_back[1] += u64::from(has_new_data);
+            self.going_back[2] += 1;
+        }
         self.lost += lost;
         self.lost_openings += lost_openings;
         self.lost_first_data += first_data;

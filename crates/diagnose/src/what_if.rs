@@ -207,8 +207,15 @@ fn replayed(
         false => senders.iter().map(|row| (row.sender, row.elapsed_s)).collect(),
     };
     let (captured_s, unclear_s) = (captured.elapsed_s, captured.elapsed_s * UNCLEAR_TIME / 2.0);
-    let replay = Replay { captured_s, nearest: &nearest, agrees, is_linux, others, unclear_s };
-    let advice = advice(replay);
+    let advice = advice(Replay {
+        captured_s,
+        nearest: &nearest,
+        agrees,
+        is_linux,
+        others,
+        unclear_s,
+        outage_s: inferred.outage_error,
+    });
     Ok(WhatIf { scenario, captured, nearest, agrees, advice, senders, linux })
 }
 

@@ -16,6 +16,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.cli import listing
 from rtolab.cli.columns import of_column
+from rtolab.cli.words import WORDS
 
 Schema = dict[str, Any]
 
@@ -113,7 +114,7 @@ def _without_names(steps: list[str]) -> Iterator[str]:
 def _known() -> dict[str, list[Explanation]]:
     """All names, with their meanings."""
     known: dict[str, list[Explanation]] = {}
-    for one in (*_keys("", json.loads(_rtolab.schema())), *_names(), *_columns()):
+    for one in (*_keys("", json.loads(_rtolab.schema())), *_names(), *_words(), *_columns()):
         known.setdefault(one.name, []).append(one)
     return known
 
@@ -240,7 +241,7 @@ def _names() -> Iterator[Explanation]:
             "profile of a sender" if question == "profile" else "policy of a sender",
             f"{policy['about']}. {asks}",
             source=policy["source"],
-            example=f"rtolab run regular --sender {example}",
+            example=f"rtolab run stall --sender {example}",
             parts=_behaviours(policy["behaviours"]),
         )
     for receiver in _rtolab.receivers():
@@ -257,7 +258,7 @@ def _names() -> Iterator[Explanation]:
             parts,
         )
     for detector in _rtolab.detectors():
-        example = f"rtolab run regular --judge {detector['name']}"
+        example = f"rtolab run stall --judge {detector['name']}"
         yield Explanation(
             detector["name"], "detector", detector["about"], "", "", detector["source"], example
         )
@@ -280,6 +281,13 @@ def _names() -> Iterator[Explanation]:
         )
 
 
+def _words() -> Iterator[Explanation]:
+    """The words of a diagnosis."""
+    for name, (kind, about, source) in WORDS.items():
+        example = "rtolab diagnose slow.pcapng"
+        yield Explanation(name, kind, about, source=source, example=example)
+
+
 def _behaviours(behaviours: Sequence[Any]) -> dict[str, str]:
     return {behaviour["about"]: behaviour["source"] for behaviour in behaviours}
 
@@ -294,7 +302,7 @@ def _columns() -> Iterator[Explanation]:
             unit = "bytes" if BYTES.fullmatch(column) else unit
             about_column = f"{of_column(table, column)} A column of the table {table}."
             shown = ", ".join(filter(None, (type_, unit)))
-            example = f'rtolab.run("regular").{table}["{column}"]'
+            example = f'rtolab.run("stall").{table}["{column}"]'
             for name in (f"{table}.{column}", column):
                 yield Explanation(name, "column", about_column, shown, example=example)
 

@@ -66,7 +66,7 @@ def commands(tuning: Tuning) -> Iterator[tuple[str, str]]:
         version = "-6 " if one.network.version == 6 else ""
         yield (
             f"the route to {one.network}",
-            f"ip {version}route change {one.network} via GATEWAY dev DEVICE rto_min {floor}",
+            f"ip {version}route replace {one.network} via GATEWAY dev DEVICE rto_min {floor}",
         )
     if chosen:
         largest = max(one.recommended or CURRENT_S for one in chosen)

@@ -2,17 +2,45 @@
 
 use serde_json::json;
 
+use super::round_trips::{self, is_reordering};
 use super::sentence::{MIN_MENTIONED_LOSS_S, OUTAGE, Sentence};
 use super::words::{bytes, counted, rate, seconds};
+use crate::pair::Pair;
 use crate::report::ConnectionReport;
 use crate::totals::CaptureTotals;
+use crate::vantage::Vantage;
 
 /// Fewer losses say nothing about their cause.
 const SOME_LOSSES: u64 = 10;
+/// A sender with F-RTO or timestamps retransmits no more than this after a stall: a probe, and a
+/// segment at each of two timeouts.
+const FEW_UNNEEDED: u64 = 3;
 /// Shorter transfers than this, in seconds, have no meaningful rate.
 const MIN_TRANSFER: f64 = 0.5;
 /// The payload of fewer bytes says nothing about a rate.
 const MIN_BYTES: u64 = 100_000;
+
+const NO_QUEUE_SEEN: &str = "Round trips hardly grew before the losses: there is no sign of a \
+    queue, but a short queue would not show. Look for interface errors on the path (a bad cable, a \
+    bad radio), for a rate limiter that discards, and for a device with a short queue.";
+/// The minimum growth of one-way delays that shows a queue, in seconds.
+const MIN_QUEUE_S: f64 = 0.002;
+
+/// What the one-way delays of a second capture add to the sentence about losses without a queue.
+pub(super) fn with_delays(sentence: &mut Sentence, pair: &Pair) {
+    let Some([least, _, most, _]) = pair.directions[0].delay else { return };
+    let grew = most - least;
+    if sentence.text == NO_QUEUE_SEEN && pair.directions[0].lost > 0 && grew >= MIN_QUEUE_S {
+        sentence.text = format!(
+            "Round trips hardly grew before the losses, but one-way delays to the receiver grow by \
+             {}: a short queue may have dropped these packets. Look at the drop counters of the \
+             device that sends into the slowest link, then for interface errors (a bad cable, a \
+             bad radio).",
+            seconds(grew)
+        );
+        sentence.figures.insert("delay_grew", json!(grew));
+    }
+}
 
 /// What to change, about one connection or about all.
 pub(super) fn advice(
@@ -39,7 +67,7 @@ fn listen_queue(totals: &CaptureTotals) -> Sentence {
 /// What to change on a path that loses packets.
 fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sentence> {
     let ran = average(report, totals).map_or(String::new(), |(speed, _)| {
-        format!(" The transfer ran at {speed} on average, retransmissions included.")
+        format!(" The transfer ran at {speed}, retransmissions included.")
     });
     let figures = [("lost", json!(totals.lost)), ("ack_lost", json!(totals.ack_lost))];
     if totals.lost + totals.ack_lost == 0 || totals.is_undecided() {
@@ -49,6 +77,10 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
         _ if totals.lost == 0 => {
             "Acknowledgments were lost: look at the drop and error counters of the path's devices \
              in that direction."
+        }
+        Some(1..) if totals.longest_blackout >= OUTAGE => {
+            "Look for an outage of the path. The losses of the full link are no fault: TCP sends \
+             faster until a link is full, and learns its speed from them."
         }
         Some(1..) => &format!(
             "Such losses are no fault: TCP sends faster until a link is full, and learns its speed from \
@@ -60,15 +92,17 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
             "At times nothing got through: look for an outage of the path."
         }
         Some(0) if totals.lost >= SOME_LOSSES && totals.delays() > 0 => &format!(
-            "Outside the {} round trips did not grow before losses, so a full queue is not \
-                 their cause. For the losses, look for interface errors on the path (a bad cable, \
-                 a bad radio) and for a rate limiter that discards.",
+            "Outside the {} round trips hardly grew before losses: there is no sign of a queue, but \
+                 a short queue would not show. For the losses, look for interface errors on the \
+                 path (a bad cable, a bad radio), for a rate limiter that discards, and for a \
+                 device with a short queue.",
             delay(totals)
         ),
-        Some(0) if totals.lost >= SOME_LOSSES => {
-            "Round trips did not grow before the losses, so a full queue is not their cause. Look \
-             for interface errors on the path (a bad cable, a bad radio) and for a rate limiter \
-             that discards."
+        Some(0) if totals.lost >= SOME_LOSSES => NO_QUEUE_SEEN,
+        None if totals.lost >= SOME_LOSSES => {
+            "The capture does not show the round trips at these losses, and so not whether a queue \
+             overflowed: look at the drop and error counters of the path's devices, or capture at \
+             the sender."
         }
         _ => {
             "These losses are too few to tell their cause: look at the drop and error counters of \
@@ -138,15 +172,45 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
             format!("{} unneeded, {bytes}", counted(count, "retransmission"))
         }
     };
+    let [with_timestamps, with_new_data, all] = totals.going_back;
+    let is_at_receiver = totals.lost == 0 && totals.unneeded > 0 && totals.at_receiver > 0;
+    let has_timestamps =
+        report.and_then(|report| report.options).is_some_and(|options| options.timestamps);
+    let goes_back = timeouts > 0 && totals.go_back_n > 2 * timeouts;
     let text = match totals.retransmissions - totals.unanswered {
-        _ if timeouts > 0 && totals.go_back_n > 2 * timeouts => {
+        _ if goes_back && with_new_data > 0 && with_timestamps < all => {
             "The sender retransmitted what was only late. F-RTO or timestamps prevent that: \
              `sysctl net.ipv4.tcp_frto=2` and `net.ipv4.tcp_timestamps=1` on the sender, if it \
              runs Linux; `--what-if` says what they would save."
         }
+        _ if goes_back && with_new_data > 0 => {
+            "The sender retransmitted what was only late. F-RTO prevents that: `sysctl \
+             net.ipv4.tcp_frto=2` on the sender, if it runs Linux; `--what-if` says what it would \
+             save."
+        }
+        _ if goes_back && with_timestamps < all => {
+            "The sender retransmitted what was only late. F-RTO needs new data to prevent that, \
+             and none was left; timestamps do not: `sysctl net.ipv4.tcp_timestamps=1` at both \
+             ends, if they run Linux; `--what-if` says what they would save."
+        }
         0 if !totals.failures.is_empty() && totals.connections <= 1 => return None,
         0 if totals.late.count + totals.idle_timeouts == 0 => {
-            return Some(healthy(report, basis, totals));
+            return healthy(report, basis, totals);
+        }
+        _ if totals.lost == 0 && totals.unneeded > 0 && is_reordering(totals) => return None,
+        _ if is_at_receiver && totals.unneeded <= FEW_UNNEEDED => {
+            "Only a capture at the sender shows whether a setting of TCP would save time."
+        }
+        _ if is_at_receiver && has_timestamps => {
+            "The sender decides whether to retransmit what was only late. If it runs Linux, look \
+             there whether F-RTO is on (`sysctl net.ipv4.tcp_frto`: 2), and capture there: \
+             `--what-if` then says what it would save."
+        }
+        _ if is_at_receiver => {
+            "The sender decides whether to retransmit what was only late. If it runs Linux, look \
+             there whether F-RTO and timestamps are on (`sysctl net.ipv4.tcp_frto \
+             net.ipv4.tcp_timestamps`: 2 and 1), and capture there: `--what-if` then says what \
+             they would save."
         }
         _ if totals.lost == 0 && totals.time_lost_by_sender < MIN_MENTIONED_LOSS_S => {
             "No setting of TCP's retransmission would save time."
@@ -161,11 +225,13 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
     Some(Sentence::new(text, basis, &figures))
 }
 
-/// The rate of a connection that is long enough to have one, in words, and its duration in seconds.
+/// The mean rate of a connection that is long enough to have one, in words, and its duration in
+/// seconds. Silences in which it did not wait for the network do not count.
 fn average(report: Option<&ConnectionReport>, totals: &CaptureTotals) -> Option<(String, f64)> {
-    let took = report.map(|report| report.end - report.start);
+    let took = report.map(|report| report.end - report.start - totals.idle());
     let took = took.filter(|took| *took >= MIN_TRANSFER && totals.bytes >= MIN_BYTES)?;
-    Some((rate(totals.bytes as f64 / took), took))
+    let outside = if totals.idle() > 0.0 { " outside these silences" } else { "" };
+    Some((format!("{} on average{outside}", rate(totals.bytes as f64 / took)), took))
 }
 
 /// What losses cost beside timeouts.
@@ -175,7 +241,7 @@ fn slowed_down(
     totals: &CaptureTotals,
 ) -> Sentence {
     let ran = average(report, totals)
-        .map_or(String::new(), |(speed, _)| format!(": the transfer ran at {speed} on average"));
+        .map_or(String::new(), |(speed, _)| format!(": the transfer ran at {speed}"));
     let text = format!(
         "Each loss makes the sender slow down{ran}. `--what-if` estimates what that cost, and \
          whether other settings of TCP would save time."
@@ -184,20 +250,47 @@ fn slowed_down(
     Sentence::new(text, basis, &figures)
 }
 
-/// What to look at if the network is not the reason.
-fn healthy(report: Option<&ConnectionReport>, basis: String, totals: &CaptureTotals) -> Sentence {
+/// What to look at if nothing was lost, and no acknowledgment was late.
+fn healthy(
+    report: Option<&ConnectionReport>,
+    basis: String,
+    totals: &CaptureTotals,
+) -> Option<Sentence> {
     let mut figures = vec![("unneeded", json!(totals.unneeded)), ("bytes", json!(totals.bytes))];
-    let Some((speed, took)) = average(report, totals) else {
-        let text = "If it is slow, losses and delays are not the reason: look at the application.";
-        return Sentence::new(text, basis, &figures);
+    let average = average(report, totals);
+    let basis = match &average {
+        Some((_, took)) => format!("{} in {}; {basis}", bytes(totals.bytes), seconds(*took)),
+        None => basis,
     };
-    figures.push(("duration", json!(took)));
-    let text = format!(
-        "Neither losses nor delays slowed the transfer down; it ran at {speed} on average. If that \
-         is about the speed of the link, the link is the limit. If the link is clearly faster, the \
-         limit is at the ends: `ss -ti` on the sender shows whether that is its application \
-         (`app_limited`), its socket buffer (`sndbuf_limited`) or the receiver (`rwnd_limited`)."
-    );
-    let basis = format!("{} in {}; {basis}", bytes(totals.bytes), seconds(took));
-    Sentence::new(text, basis, &figures)
+    figures.extend(average.iter().map(|(_, took)| ("duration", json!(took))));
+    let text = match average {
+        _ if totals.grown > 0 => round_trips::advice(totals, average.map(|(speed, _)| speed)),
+        // The sentence about the silences says where to look.
+        None if totals.undecided.count > 0 => return None,
+        None => {
+            "If it is slow, losses and delays are not the reason: look at the application.".into()
+        }
+        Some((_, busy)) if totals.idle() >= busy => format!(
+            "These silences took {} of the transfer's {}; outside them it ran at {} on average.",
+            seconds(totals.idle()),
+            seconds(totals.idle() + busy),
+            rate(totals.bytes as f64 / busy)
+        ),
+        Some((speed, _)) => {
+            let reason = match report.is_some_and(|report| report.vantage == Vantage::Receiver) {
+                true => {
+                    "No losses slowed the transfer down (a capture at the receiver shows no \
+                         delays)"
+                }
+                false => "Neither losses nor delays slowed the transfer down",
+            };
+            format!(
+                "{reason}; it ran at {speed}. If that is about the speed of the link, the link is \
+                 the limit. If the link is clearly faster, the limit is at the ends: `ss -ti` on \
+                 the sender shows whether that is its application (`app_limited`), its socket \
+                 buffer (`sndbuf_limited`) or the receiver (`rwnd_limited`)."
+            )
+        }
+    };
+    Some(Sentence::new(text, basis, &figures))
 }

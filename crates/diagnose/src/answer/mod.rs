@@ -3,6 +3,7 @@
 
 mod advice;
 mod failures;
+mod round_trips;
 mod sentence;
 mod sentences;
 mod silences;
@@ -111,6 +112,7 @@ impl CaptureAnswer {
     /// Adds the sentences about a second capture at the other end.
     pub(crate) fn pair(&mut self, pair: &Pair) {
         let at = usize::from(!self.sentences.is_empty());
+        self.sentences.iter_mut().for_each(|sentence| advice::with_delays(sentence, pair));
         self.sentences.splice(at..at, sentences::of_pair(pair));
     }
 }

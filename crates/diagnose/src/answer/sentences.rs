@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::advice::advice;
 use super::failures;
+use super::round_trips;
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::silences;
 use super::words::{bytes, counted, counted_losses, percent, seconds, times, were};
@@ -130,10 +131,21 @@ fn of_both_directions(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence
     if totals.is_listen_queue_full() {
         said.push(listen_queue(totals));
     } else {
+        let outage = silences::outage(totals);
+        let is_outage = outage.is_some();
+        if is_outage {
+            said.extend(outage);
+            said.extend(cost(totals, subject));
+        }
         said.extend(loss(totals, subject.words));
         said.extend(unknown(totals));
+        said.extend(round_trips::reordering(totals));
         said.extend(handshake(totals));
         said.extend(silences::sentences(totals));
+        said.extend(round_trips::growth(totals));
+        if is_outage {
+            return said;
+        }
     }
     said.extend(cost(totals, subject));
     said
@@ -197,8 +209,12 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
     }
     let queue = totals.queue().filter(|queue| *queue > 0);
     if let Some(queue) = queue {
-        let _ =
-            write!(text, ": the link is full, and its queue of some {} overflows", bytes(queue));
+        let when = if silences::outage(totals).is_some() { ". Outside the outage" } else { ":" };
+        let _ = write!(
+            text,
+            "{when} the link is full, and its queue of some {} overflows",
+            bytes(queue)
+        );
         basis.push_str("; round trips are longer before losses");
     } else if late > 0 {
         let _ = match totals.is_delayed_once() {

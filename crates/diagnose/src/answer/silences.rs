@@ -14,6 +14,27 @@ pub(super) fn sentences(totals: &CaptureTotals) -> impl Iterator<Item = Sentence
     all.into_iter().filter_map(|one| one(totals))
 }
 
+/// An outage amid the losses of a full queue.
+pub(super) fn outage(totals: &CaptureTotals) -> Option<Sentence> {
+    let is_full = totals.queue().is_some_and(|queue| queue > 0);
+    if totals.longest_blackout < OUTAGE || !is_full || totals.is_undecided() {
+        return None;
+    }
+    let text = format!(
+        "Nothing got through for {}, from {} into the capture on: an outage of the path.",
+        seconds(totals.longest_blackout),
+        seconds(totals.longest_blackout_at)
+    );
+    let basis =
+        format!("the timer expired {} then", times(totals.blackout_timeouts).to_lowercase());
+    let figures = [
+        ("longest", json!(totals.longest_blackout)),
+        ("from", json!(totals.longest_blackout_at)),
+        ("timeouts", json!(totals.blackout_timeouts)),
+    ];
+    Some(Sentence::new(text, basis, &figures))
+}
+
 fn late_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
     if totals.spurious == 0 {
         return None;
@@ -45,6 +66,10 @@ fn late_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
 }
 
 fn other_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
+    let explained = if outage(totals).is_some() { totals.blackout_timeouts } else { 0 };
+    if totals.genuine + totals.ack_lost <= explained {
+        return None;
+    }
     let mut parts = Vec::new();
     if totals.genuine > 0 {
         parts.push(format!(

@@ -109,6 +109,8 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         bytes: [bytes(End::Client), bytes(End::Server)],
         options: options(connection),
         min_rtt: direction(sender).and_then(|s| s.rtt.min).map(rtolab_time::Duration::secs_f64),
+        round_trips: direction(sender).and_then(|sent| sent.rtt.round_trips()),
+        reordering: direction(sender).map(|sent| sent.reordering).unwrap_or_default(),
         stack: None,
         retransmissions: Vec::new(),
         timeouts: Vec::new(),

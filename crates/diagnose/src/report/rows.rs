@@ -7,6 +7,8 @@ use crate::class::TimeoutClass;
 use crate::conformance::ConformanceFinding;
 use crate::evidence::Necessity;
 use crate::failure::ConnectionFailure;
+use crate::half_connection::Reordering;
+use crate::rtt::RoundTrips;
 use crate::silence::{IdleTimeout, Silence};
 use crate::stack::Guess;
 use crate::trigger::Trigger;
@@ -59,6 +61,12 @@ pub struct ConnectionReport {
     pub options: Option<Options>,
     /// The smallest round-trip time from the capture point to the receiver and back, in seconds.
     pub min_rtt: Option<f64>,
+    /// The distribution of the round-trip times; `None` if the capture does not show it.
+    #[serde(skip)]
+    pub(crate) round_trips: Option<RoundTrips>,
+    /// The sender's segments that the network reordered.
+    #[serde(skip)]
+    pub(crate) reordering: Reordering,
     /// A guess at the sender's system.
     pub stack: Option<Guess>,
     pub retransmissions: Vec<RetransmissionReport>,

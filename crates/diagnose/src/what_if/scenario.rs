@@ -19,7 +19,7 @@ const SHIFTED: &str = "\
 /// The scenario as TOML, shifted so that slots of Linux's timers begin at multiples of their
 /// length.
 pub(super) fn write(inferred: &Inferred) -> String {
-    let Inferred { link, transfer, timer_slots } = inferred;
+    let Inferred { link, transfer, timer_slots, .. } = inferred;
     let Transfer { start, end, size, mss, window, ack_every, quick_acks, options } = transfer;
     let Options { timestamps, sack, dsack, .. } = options;
     let shift = timer_slots.map_or(0.0, |slots| slots.shift());
