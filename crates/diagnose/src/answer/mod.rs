@@ -2,6 +2,7 @@
 //! settings to change. Each sentence has the figures on which it is based.
 
 mod advice;
+mod not_captured;
 mod sentence;
 mod sentences;
 mod silences;
@@ -111,6 +112,15 @@ impl CaptureAnswer {
     pub(crate) fn pair(&mut self, pair: &Pair) {
         let at = usize::from(!self.sentences.is_empty());
         self.sentences.splice(at..at, sentences::of_pair(pair));
+    }
+
+    /// Qualifies the answer if the capture lacks a considerable share of the packets.
+    pub(crate) fn not_captured(&mut self, summary: &Summary, skipped: &SkippedPackets) {
+        let Some(sentence) = not_captured::sentence(summary, skipped) else { return };
+        self.sentences.insert(0, sentence);
+        if self.network == NetworkVerdict::Healthy {
+            self.network = NetworkVerdict::Unknown;
+        }
     }
 }
 
