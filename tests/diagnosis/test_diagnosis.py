@@ -325,5 +325,5 @@ def test_duplicate_and_missing_packets_are_reported(made: Path) -> None:
     document["connections"][0]["capture_points"] = 2
     assert found.lacks.startswith("captured at two points: 3 packets; ")
     reported = shown(found)
-    assert "acknowledged, not captured: 1460" in reported
+    assert found.lacks in " ".join(reported.split())
     assert "Captured at the receiver" in reported
