@@ -136,7 +136,7 @@ impl RecentPackets {
     /// `copies` is the number of copies in the capture so far. Hosts set no IP identification in a
     /// SYN-ACK, and a retransmitted SYN and an expired timer cause equal SYN-ACKs at almost the
     /// same time; such a pair is evidence of copies only if the capture has others, or if the two
-    /// passed at different locations. So are equal RSTs, with which a host answers several segments.
+    /// passed at different locations. So are equal RSTs, by which a host answers several segments.
     pub fn copied(&mut self, captured: &Captured, at: Instant, copies: u64) -> Option<Copy> {
         let (packet, location) = (&captured.packet, Location::of(captured));
         let fingerprint = fingerprint(packet);
