@@ -330,12 +330,12 @@ fn duplicated(is_answered: bool) -> (u64, Vec<Captured>) {
     let data: Vec<Captured> = packets.iter().filter(is_data).step_by(10).cloned().collect();
     for original in &data {
         let mut copy = original.clone();
-        copy.packet.at = copy.packet.at + Duration::from_micros(1);
+        copy.packet.at += Duration::from_micros(1);
         let (start, end) = (copy.packet.segment.seq, copy.packet.segment.seq + MSS);
         let answers =
             |one: &&Captured| one.packet.at > copy.packet.at && one.packet.segment.ports.from == 80;
         let mut dsack = packets.iter().find(answers).expect("an ACK").clone();
-        dsack.packet.at = dsack.packet.at + Duration::from_micros(1);
+        dsack.packet.at += Duration::from_micros(1);
         dsack.packet.identification += 9000;
         dsack.packet.segment.sack = [SackBlock { start, end }].into_iter().collect();
         packets.push(copy);
@@ -373,7 +373,7 @@ fn equal_resets_of_several_segments_are_no_copies() {
     let last = packets.last().expect("a packet").clone();
     for number in 1..=5_u64 {
         let mut reset = last.clone();
-        reset.packet.at = reset.packet.at + Duration::from_micros(20 * number);
+        reset.packet.at += Duration::from_micros(20 * number);
         reset.packet.identification = 0;
         (reset.packet.segment.flags, reset.packet.segment.sack) =
             (Flags::RST, [].into_iter().collect());
