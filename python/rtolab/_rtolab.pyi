@@ -993,7 +993,8 @@ def diagnose_pair(first: str | PathLike[str], second: str | PathLike[str]) -> Di
         second: the other one.
 
     Raises:
-        CaptureError: one cannot be opened, or they have no connection in common.
+        CaptureError: one cannot be opened, they have no connection in common, or they are from
+            one place.
     """
 
 def annotate(

@@ -325,7 +325,14 @@ def test_duplicate_and_missing_packets_are_reported(made: Path) -> None:
     found = diagnose(made)
     document = found.document
     assert "captured twice" not in shown(found)
-    document["connections"][0] |= {"captured_twice": 3, "missed_bytes": 1460, "vantage": "receiver"}
+    lacking = {"captured_twice": 3, "duplicated": 1, "missed_bytes": 1460}
+    document["connections"][0] |= {**lacking, "vantage": "receiver"}
+    assert found.lacks == (
+        "captured twice or duplicated by the network: 3 packets; "
+        "duplicated by the network: 1 data segment; acknowledged, not captured: 1460 bytes"
+    )
+    document["connections"][0]["capture_points"] = 2
+    assert found.lacks.startswith("captured at two points: 3 packets; ")
     reported = shown(found)
-    assert "captured twice, counted once: 3 packets; acknowledged, not captured: 1460" in reported
+    assert found.lacks in " ".join(reported.split())
     assert "Captured at the receiver" in reported

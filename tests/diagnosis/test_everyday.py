@@ -233,3 +233,47 @@ def test_a_pair_says_where_packets_were_lost_and_held(tmp_path: Path) -> None:
     apart = run(str(near), str(other), "--pair")
     assert apart.returncode == 2
     assert b"no connection in common" in apart.stderr
+
+
+def test_two_captures_from_one_place_are_no_pair(tmp_path: Path) -> None:
+    whole, _ = ends(stalled())
+    one, other = tmp_path / "one.pcapng", tmp_path / "other.pcapng"
+    one.write_bytes(whole)
+    # Another clock, and a capture that ends earlier.
+    head, packets = parts(shifted(whole, 3.0))
+    other.write_bytes(written(head, packets[:-100]))
+    for second in (one, other):
+        done = run(str(one), str(second), "--pair")
+        assert done.returncode == 2
+        assert b"are from one place: they have" in done.stderr
+
+
+def statistics(interface_drops: int, system_drops: int) -> bytes:
+    """An interface statistics block."""
+    options = struct.pack("<HHQHHQHH", 5, 8, interface_drops, 7, 8, system_drops, 0, 0)
+    length = 24 + len(options)
+    return struct.pack("<IIIII", 5, length, 0, 0, 0) + options + struct.pack("<I", length)
+
+
+def test_drops_of_the_capture_are_reported(tmp_path: Path) -> None:
+    whole, _ = ends(stalled())
+    count = len(parts(whole)[1])
+    few = read(tmp_path, whole + statistics(1, 0) + statistics(2, 1))
+    assert few.lacks == "dropped by the capture: 3 packets"
+    assert "lacks" not in said(few)
+    many = read(tmp_path, whole + statistics(count // 20, count // 20))
+    assert said(many).startswith("The capture lacks 9.")
+    assert many.document["answer"]["network"] == "late"
+    assert read(tmp_path, whole).lacks == ""
+
+
+def test_an_answer_says_that_the_capture_lacks_packets(tmp_path: Path) -> None:
+    """A capture that lacks a tenth of the packets may lack the retransmissions, too."""
+    set = {"link.radio.stalls.scripted": "[]"}
+    whole, _ = ends(simulated("kernel-stall", sender="linux", seed=1, set=set))
+    assert read(tmp_path, whole).document["answer"]["network"] == "healthy"
+    head, packets = parts(whole)
+    kept = [one for number, one in enumerate(packets) if number % 10 != 7]
+    found = read(tmp_path, written(head, kept))
+    assert said(found).startswith("The capture lacks ")
+    assert found.document["answer"]["network"] == "unknown"

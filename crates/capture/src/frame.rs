@@ -22,6 +22,11 @@ pub struct Captured {
     pub number: u64,
     /// The packet.
     pub packet: CapturedPacket,
+    /// TTL or hop limit.
+    pub hops: u8,
+    /// The interface: its number in a pcapng section, or its index on the host in Linux cooked
+    /// version 2 and in a live capture. 0 if the file has only one.
+    pub interface: u32,
     /// The result of the verification of TCP's checksum. In a capture at the sending host it is
     /// often wrong, because the network card computes it later.
     pub checksum: Checksum,
@@ -70,6 +75,8 @@ impl Captured {
                 },
                 comment: None,
             },
+            hops: 0,
+            interface: 0,
             checksum: Checksum::Unverified,
             syn_fingerprint: None,
         }
@@ -147,6 +154,16 @@ pub(crate) fn ip(link: Link, bytes: &[u8], original: usize) -> Result<Ip<'_>, No
     Ip::parse(packet, original.saturating_sub(header), EXTENSIONS)
 }
 
+/// The interface of a frame: the one that its header names, or else the one with this number in the
+/// file.
+#[inline]
+pub(crate) fn interface(link: Link, number: u32, bytes: &[u8]) -> u32 {
+    match (link, bytes) {
+        (Link::Cooked2, [_, _, _, _, a, b, c, d, ..]) => u32::from_be_bytes([*a, *b, *c, *d]),
+        _ => number,
+    }
+}
+
 /// The payload of the link-layer frame, if it is IP.
 #[inline]
 fn network(link: Link, bytes: &[u8]) -> Option<&[u8]> {
@@ -195,6 +212,7 @@ pub(crate) fn segment(
     packet.identification = ip.header.identification;
     packet.codepoint = ip.header.codepoint;
     packet.comment = comment;
+    captured.hops = ip.header.hops;
     captured.number = number;
     Ok(())
 }

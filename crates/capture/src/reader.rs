@@ -37,6 +37,8 @@ pub struct Skipped {
     pub malformed: u64,
     /// In a block without a timestamp.
     pub untimed: u64,
+    /// Not in the file: the capture dropped them, according to the statistics of its interfaces.
+    pub dropped: u64,
 }
 
 /// An iterator over the TCP packets of a pcap or pcapng file, in order. It ends after an error.
@@ -96,9 +98,13 @@ impl<R: Read> Reader<R> {
     }
 
     /// The packets skipped so far.
-    pub const fn skipped(&self) -> Skipped {
+    pub fn skipped(&self) -> Skipped {
         let Fragments { incomplete: fragments, overlapping, .. } = self.fragments;
-        Skipped { fragments, overlapping, ..self.skipped }
+        let dropped = match &self.format {
+            Format::Pcap(_) => 0,
+            Format::Pcapng(section) => section.dropped(),
+        };
+        Skipped { fragments, overlapping, dropped, ..self.skipped }
     }
 
     /// The link types of [`Skipped::unknown_link`], in the order of their first packets.
@@ -129,10 +135,13 @@ impl<R: Read> Reader<R> {
             Format::Pcapng(section) => section.plain_block(buffered),
             Format::Pcap(header) => header.plain_record(buffered),
         };
-        let Some(PlainFrame { at, link, bytes, record_len }) = frame else { return false };
+        let Some(PlainFrame { at, link, interface, bytes, record_len }) = frame else {
+            return false;
+        };
         if *checksums == Verification::On || !plain::fill(captured, link, bytes) {
             return false;
         }
+        captured.interface = frame::interface(link, interface, bytes);
         source.request_buffered(record_len);
         links.any_known = true;
         *number += 1;
@@ -238,6 +247,7 @@ fn fill(
 ) -> Result<bool, NoSegment> {
     let ip = frame::ip(link, record.bytes, record.original_len)?;
     let head = (number, record.at, record.comment);
+    captured.interface = frame::interface(link, record.interface.1, record.bytes);
     let Some(fragment) = ip.fragment else {
         return frame::segment(&ip, checksums, head, captured).map(|()| true);
     };

@@ -4,8 +4,10 @@ use rtolab_capture::{Captured, CapturedPacket, Conversation, End};
 use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
-use crate::capture_points::{CapturePoint, MIN_APART, MIN_COPIES, TwoCapturePoints};
-use crate::duplicates::RecentPackets;
+use crate::capture_points::{
+    CaptureLocations, CapturePoint, CapturePoints, MIN_APART, MIN_COPIES, TwoCapturePoints,
+};
+use crate::duplicates::{Copy, Location, RecentPackets};
 use crate::half_connection::HalfConnection;
 use crate::history::Frame;
 use crate::silence::{
@@ -53,10 +55,11 @@ pub(crate) struct Connection {
     pub reset: Option<Reset>,
     conversation: Conversation,
     recent: [RecentPackets; 2],
-    /// The number of copies that follow the first ones after at least [`MIN_APART`].
+    /// The number of copies that follow the first ones after at least [`MIN_APART`], or at another
+    /// location.
     apart: u32,
     /// `None` unless the capture contains packets of two capture points.
-    points: Option<Box<TwoCapturePoints>>,
+    points: Option<Box<CapturePoints>>,
     /// The connection as the second capture point sees it.
     pub far: Option<Box<Connection>>,
     /// Are the timers of other minimum RTOs replayed?
@@ -118,7 +121,12 @@ impl Connection {
         self.packets += 1;
         let mut segment = Segment::new(Seq::FIRST, 0, Flags::NONE);
         let from = self.conversation.segment_into(&mut segment, packet)?;
-        let point = self.point((from, &segment), packet, at)?;
+        let Some(point) = self.point((from, &segment), captured, at) else {
+            if let (Some(sending), None) = (&mut self.ends[from as usize], &self.points) {
+                sending.network_duplicates.on_copy(&segment);
+            }
+            return None;
+        };
         let frame = Frame { number, at, ip_id: packet.identification, raw_seq: packet.segment.seq };
         match (point, &mut self.far) {
             (CapturePoint::Far, Some(far)) => far.on_own_packet((from, &segment), &frame, captured),
@@ -132,23 +140,29 @@ impl Connection {
     fn point(
         &mut self,
         (from, segment): (End, &Segment),
-        packet: &CapturedPacket,
+        captured: &Captured,
         at: Instant,
     ) -> Option<CapturePoint> {
-        if let Some(points) = &mut self.points {
-            let (point, is_first) = points.of(from, packet, at);
+        if let Some(CapturePoints::ByTime(points)) = self.points.as_deref_mut() {
+            let (point, is_first) = points.of(from, &captured.packet, at);
             self.copies += u64::from(!is_first);
             let settles = points.settles;
             if at >= settles && settles > Instant::START {
-                self.restart(packet, at);
+                self.restart(&captured.packet, at);
             }
             return (at >= settles).then_some(point);
         }
-        let Some(lag) = self.recent[from as usize].copied(packet, at, self.copies) else {
-            return Some(CapturePoint::Near);
-        };
+        let copy = self.recent[from as usize].copied(captured, at, self.copies);
+        if let Some(CapturePoints::ByLocation(locations)) = self.points.as_deref_mut() {
+            let (point, is_second) = locations.of(from, captured, copy);
+            self.copies += u64::from(is_second);
+            return point;
+        }
+        let Some(copy) = copy else { return Some(CapturePoint::Near) };
         self.copies += 1;
-        if lag < MIN_APART {
+        let locations = [copy.first, Location::of(captured)];
+        let is_elsewhere = locations[0] != locations[1];
+        if copy.lag < MIN_APART && !is_elsewhere {
             return None;
         }
         self.apart += 1;
@@ -156,17 +170,60 @@ impl Connection {
         if !is_syn && self.apart < MIN_COPIES {
             return None;
         }
+        match is_elsewhere {
+            true => self.separate_by_location((from, is_syn), locations, (captured, at)),
+            false => self.separate_by_time((from, is_syn), copy, (captured, at)),
+        }
+    }
+
+    /// Separates two capture points by their locations.
+    fn separate_by_location(
+        &mut self,
+        (from, is_syn): (End, bool),
+        pair: [Location; 2],
+        (captured, at): (&Captured, Instant),
+    ) -> Option<CapturePoint> {
+        let locations = match is_syn {
+            true => {
+                let before = self.recent[other(from) as usize].location();
+                CaptureLocations::of_syn(from, pair, before)
+            }
+            false => CaptureLocations::of_packet(from, pair, (self.copies, self.packets))?,
+        };
+        let far = self.again(&captured.packet, at);
+        (self.points, self.far) =
+            (Some(Box::new(CapturePoints::ByLocation(locations))), Some(Box::new(far)));
+        if is_syn {
+            return Some(CapturePoint::Far);
+        }
+        // The packets so far are from both points.
+        self.restart(&captured.packet, at);
+        let Some(CapturePoints::ByLocation(locations)) = self.points.as_deref_mut() else {
+            return None;
+        };
+        locations.of(from, captured, None).0
+    }
+
+    /// Separates two capture points by the times of copies.
+    fn separate_by_time(
+        &mut self,
+        (from, is_syn): (End, bool),
+        copy: Copy,
+        (captured, at): (&Captured, Instant),
+    ) -> Option<CapturePoint> {
+        let packet = &captured.packet;
         let far = self.again(packet, at);
         // A SYN-ACK before this copy of the SYN shows that the clocks of the capture points differ.
         let is_after_syn_ack = is_syn && self.seen[other(from) as usize] > 0;
         let near =
             if is_after_syn_ack { None } else { Some(if is_syn { from } else { End::Client }) };
         let is_known = is_syn && !is_after_syn_ack;
-        let mut points = TwoCapturePoints::new(near, (!is_known).then_some(at + lag));
+        let mut points = TwoCapturePoints::new(near, (!is_known).then_some(at + copy.lag));
         if !is_known {
             points.of(from, packet, at);
         }
-        (self.points, self.far) = (Some(Box::new(points)), Some(Box::new(far)));
+        (self.points, self.far) =
+            (Some(Box::new(CapturePoints::ByTime(points))), Some(Box::new(far)));
         is_known.then_some(CapturePoint::Far)
     }
 
@@ -179,12 +236,16 @@ impl Connection {
     /// Discards the packets so far. For both capture points the connection begins with this packet.
     fn restart(&mut self, packet: &CapturedPacket, at: Instant) {
         let fresh = || self.again(packet, at);
-        let (mut near, far) = (fresh(), fresh());
+        let (mut near, mut far) = (fresh(), fresh());
+        far.first = self.first.clone();
         std::mem::swap(self, &mut near);
         (self.packets, self.copies, self.began) = (near.packets, near.copies, near.began);
         (self.first, self.conversation) = (near.first, near.conversation);
+        self.recent = near.recent;
         self.points = near.points.map(|mut points| {
-            points.settles = Instant::START;
+            if let CapturePoints::ByTime(points) = &mut *points {
+                points.settles = Instant::START;
+            }
             points
         });
         self.far = Some(Box::new(far));
@@ -234,6 +295,7 @@ impl Connection {
 
     fn process(&mut self, (from, segment): (End, &Segment), frame: &Frame, captured: &Captured) {
         let (number, at) = (frame.number, frame.at);
+        self.turnarounds.note_hops(from, captured.hops, &captured.packet);
         self.turnarounds.pass(from, segment, at);
         if segment.flags.has(Flags::SYN) {
             let syn_fingerprint = captured.syn_fingerprint.clone().unwrap_or_default();
@@ -397,6 +459,11 @@ impl Connection {
         if let Some(far) = &mut self.far {
             far.finish();
         }
+    }
+
+    /// The number of packets in memory that wait for their copies at another capture point.
+    pub fn waiting_packets(&self) -> usize {
+        self.points.as_ref().map_or(0, |points| points.memory_items())
     }
 
     /// The connection as the capture point at the main sender sees it, and that point. The first

@@ -1,6 +1,6 @@
 //! Packets that a capture contains twice, because of mirrored ports or several interfaces.
 
-use rtolab_capture::CapturedPacket;
+use rtolab_capture::{Captured, CapturedPacket};
 use rtolab_tcp::Flags;
 use rtolab_tcp::wire::WireSegment;
 use rtolab_time::{Duration, Instant};
@@ -30,13 +30,40 @@ const MAX_LAG_OF_SYN: Duration = Duration::from_millis(500);
 /// The longest tick of a timestamp clock: timestamps taken further apart differ.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The latest packets of one direction: their fingerprints in two halves, and their times apart
-/// from these, so that the search is fast.
+/// What a capture shows of the place at which it saw a packet. The interface alone does not show
+/// it, because a packet may pass one interface before and after a router.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Location {
+    pub interface: u32,
+    /// TTL or hop limit.
+    pub hops: u8,
+}
+
+impl Location {
+    pub const fn of(captured: &Captured) -> Self {
+        Self { interface: captured.interface, hops: captured.hops }
+    }
+}
+
+/// A copy of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Copy {
+    /// The time since the earlier copy.
+    pub lag: Duration,
+    /// The location of the earlier copy: that of this one, if that location saw one already.
+    pub first: Location,
+    /// The number of other locations that saw copies.
+    pub others: usize,
+}
+
+/// The latest packets of one direction: their fingerprints in two halves, and their times and
+/// locations apart from these, so that the search is fast.
 #[derive(Clone, Debug)]
 struct Ring {
     lower: [u32; REMEMBERED],
     upper: [u32; REMEMBERED],
     times: [Instant; REMEMBERED],
+    locations: [Location; REMEMBERED],
     /// The number of packets remembered so far. The newest replaces the oldest.
     count: usize,
 }
@@ -46,12 +73,18 @@ impl Ring {
         lower: [0; REMEMBERED],
         upper: [0; REMEMBERED],
         times: [Instant::START; REMEMBERED],
+        locations: [Location { interface: 0, hops: 0 }; REMEMBERED],
         count: 0,
     };
 
-    /// The time since the newest packet with this fingerprint.
+    /// The copy that a packet with this fingerprint is of one that passed up to `within` before.
     #[inline]
-    fn lag(&self, fingerprint: Fingerprint, at: Instant) -> Option<Duration> {
+    fn copy(
+        &self,
+        (fingerprint, location): (Fingerprint, Location),
+        at: Instant,
+        within: Within,
+    ) -> Option<Copy> {
         let (lower, upper) = halves(fingerprint);
         // Comparing all takes no branch for each, unlike a search.
         let is_known = |found: u32, one: &u32| found | u32::from(*one == lower);
@@ -59,15 +92,21 @@ impl Ring {
             return None;
         }
         let known = (0..self.count.min(REMEMBERED))
-            .filter(|&index| (self.lower[index], self.upper[index]) == (lower, upper));
-        known.map(|index| at.since(self.times[index])).min()
+            .filter(|&index| (self.lower[index], self.upper[index]) == (lower, upper))
+            .map(|index| (at.since(self.times[index]), self.locations[index]));
+        let here = known.clone().filter(|&(lag, of)| of == location && lag <= within.here);
+        let elsewhere = known.filter(|&(lag, of)| of != location && lag <= within.elsewhere);
+        let others = elsewhere.clone().count();
+        let (lag, first) =
+            here.min_by_key(|(lag, _)| *lag).or_else(|| elsewhere.min_by_key(|(lag, _)| *lag))?;
+        Some(Copy { lag, first, others })
     }
 
     #[inline]
-    fn remember(&mut self, fingerprint: Fingerprint, at: Instant) {
+    fn remember(&mut self, (fingerprint, location): (Fingerprint, Location), at: Instant) {
         let index = self.count % REMEMBERED;
         (self.lower[index], self.upper[index]) = halves(fingerprint);
-        self.times[index] = at;
+        (self.times[index], self.locations[index]) = (at, location);
         self.count += 1;
     }
 }
@@ -76,55 +115,70 @@ const fn halves(fingerprint: Fingerprint) -> (u32, u32) {
     (fingerprint as u32, (fingerprint >> 32) as u32)
 }
 
+/// The longest times to a copy, at the same location and at another one.
+#[derive(Clone, Copy, Debug)]
+struct Within {
+    here: Duration,
+    elsewhere: Duration,
+}
+
 /// The latest packets of one direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecentPackets {
     /// `None` before the first packet.
     ring: Option<Box<Ring>>,
-    syn: Option<(Instant, Fingerprint)>,
+    syn: Option<(Instant, Fingerprint, Location)>,
 }
 
 impl RecentPackets {
-    /// The time since the packet of which this is a copy; `None` if it is no copy.
+    /// The copy that this packet is; `None` if it is none.
     ///
     /// `copies` is the number of copies in the capture so far. Hosts set no IP identification in a
     /// SYN-ACK, and a retransmitted SYN and an expired timer cause equal SYN-ACKs at almost the
-    /// same time; such a pair is evidence of copies only if the capture has others.
-    pub fn copied(
-        &mut self,
-        packet: &CapturedPacket,
-        at: Instant,
-        copies: u64,
-    ) -> Option<Duration> {
+    /// same time; such a pair is evidence of copies only if the capture has others, or if the two
+    /// passed at different locations. So are equal RSTs, by which a host answers several segments.
+    pub fn copied(&mut self, captured: &Captured, at: Instant, copies: u64) -> Option<Copy> {
+        let (packet, location) = (&captured.packet, Location::of(captured));
         let fingerprint = fingerprint(packet);
         let flags = packet.segment.flags;
+        let is_numbered = packet.identification != 0;
+        let ring = self.ring.get_or_insert_with(|| Box::new(Ring::EMPTY));
         if flags.has(Flags::SYN) {
-            let lag =
-                self.syn.filter(|(_, known)| *known == fingerprint).map(|(then, _)| at.since(then));
+            let known = self.syn.filter(|(_, known, _)| *known == fingerprint);
             let is_stamped = packet.segment.timestamps.is_some();
-            let is_numbered = packet.identification != 0;
-            let is_copy = |lag: Duration| match is_numbered {
+            let is_copy = |&(lag, first): &(Duration, Location)| match is_numbered {
                 true => is_stamped || lag < MAX_LAG_OF_SYN,
+                false if first != location => is_stamped || lag < MAX_LAG_OF_SYN,
                 false => is_stamped && lag > TICK,
             };
-            if lag.is_some_and(is_copy) {
-                return lag;
+            let copy = known.map(|(then, _, first)| (at.since(then), first)).filter(is_copy);
+            if let Some((lag, first)) = copy {
+                let within = Within { here: MAX_LAG_OF_SYN, elsewhere: MAX_LAG_OF_SYN };
+                let nearby = ring.copy((fingerprint, location), at, within);
+                ring.remember((fingerprint, location), at);
+                return nearby.or(Some(Copy { lag, first, others: 1 }));
             }
-            self.syn = Some((at, fingerprint));
+            self.syn = Some((at, fingerprint, location));
             if flags.has(Flags::ACK) && !is_numbered && copies == 0 {
+                ring.remember((fingerprint, location), at);
                 return None;
             }
         }
-        let within = match packet.identification {
-            0 => MAX_LAG_WITHOUT_ID,
-            _ => MAX_LAG,
-        };
-        let ring = self.ring.get_or_insert_with(|| Box::new(Ring::EMPTY));
-        let lag = ring.lag(fingerprint, at).filter(|lag| *lag <= within);
-        if lag.is_none() {
-            ring.remember(fingerprint, at);
+        let here = if is_numbered { MAX_LAG } else { MAX_LAG_WITHOUT_ID };
+        let key = (fingerprint, location);
+        let is_doubtful = flags.has(Flags::RST) && !is_numbered && copies == 0;
+        let copy = ring.copy(key, at, Within { here, elsewhere: MAX_LAG });
+        let copy = copy.filter(|copy| copy.first != location || !is_doubtful);
+        if copy.is_none_or(|copy| copy.first != location) {
+            ring.remember(key, at);
         }
-        lag
+        copy
+    }
+
+    /// The location of the newest packet.
+    pub fn location(&self) -> Option<Location> {
+        let ring = self.ring.as_ref().filter(|ring| ring.count > 0)?;
+        Some(ring.locations[(ring.count - 1) % REMEMBERED])
     }
 }
 

@@ -1,11 +1,14 @@
 //! One direction of a connection: the segments of one end, and the ACKs of the other.
 
 mod fast_path;
+mod network_duplicates;
 mod replay;
 
 use rtolab_tcp::spurious::{DetectorVerdict, PassiveDetectors};
 use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
+
+use network_duplicates::NetworkDuplicates;
 
 use crate::collect;
 use crate::conformance::Conformance;
@@ -35,6 +38,8 @@ const MAX_OUTSTANDING: usize = 1 << 16;
 
 /// The maximum number of retransmitted ranges reported per direction; the others are only counted.
 const MAX_SETTLED: usize = 1 << 18;
+/// The maximum number of settled ranges that are searched for the one that a D-SACK reports.
+const MAX_SETTLED_SEARCHED: usize = 1 << 12;
 /// The maximum number of detector verdicts per direction; later ones are discarded.
 const MAX_VERDICTS: usize = 1 << 20;
 /// The maximum number of verdicts kept after a report while retransmissions are still open.
@@ -75,6 +80,7 @@ pub(crate) struct HalfConnection {
     pub verdicts: Vec<DetectorVerdict>,
     /// Has the peer ever sent a D-SACK?
     pub dsack_seen: bool,
+    pub network_duplicates: NetworkDuplicates,
     /// Payload bytes in the capture, retransmissions included.
     pub bytes: u64,
     /// Segments that carry data, retransmissions included. A super-segment counts as the segments
@@ -103,6 +109,7 @@ impl HalfConnection {
             unreported: 0,
             verdicts: Vec::new(),
             dsack_seen: false,
+            network_duplicates: NetworkDuplicates::default(),
             bytes: 0,
             segments: 0,
             mss: UNKNOWN_MSS,
@@ -319,13 +326,24 @@ impl HalfConnection {
         if let Some(end) = overtaken {
             self.reordering.add(sacked_end.since(end), self.mss);
         }
-        self.dsack_seen |= facts.dsack.is_some();
+        if let Some(block) = facts.dsack {
+            self.dsack_seen = true;
+            if !self.was_retransmitted(block.start) {
+                self.network_duplicates.on_dsack((block.start, block.end));
+            }
+        }
         self.rtt.measure(&facts, self.detectors.flight());
         if facts.is_new() {
             self.arrivals.forget(segment.ack);
         }
         self.evaluate(segment, &facts, (frame, duplicates));
         self.episodes.on_ack(&facts, self.detectors.flight(), frame);
+    }
+
+    /// Was this byte retransmitted, as far as the retransmissions in memory show?
+    fn was_retransmitted(&self, seq: Seq) -> bool {
+        let latest = self.settled.iter().rev().take(MAX_SETTLED_SEARCHED);
+        self.history.iter().chain(latest).any(|range| range.spans(seq))
     }
 
     /// Collects the evidence about retransmissions in an ACK.

@@ -48,7 +48,7 @@ pub use evidence::{Necessity, kinds};
 pub use failure::{ConnectionFailure, FailureKind};
 pub use history::EvidenceKind;
 pub use infer::{Assumptions, NotInferred};
-pub use pair::{Pair, PairDirection};
+pub use pair::{NotPaired, Pair, PairDirection};
 pub use report::{
     ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
     TimeoutReport, TimerReport,

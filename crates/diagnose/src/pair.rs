@@ -7,6 +7,7 @@ use std::io::Read;
 use rtolab_capture::{CapturedPacket, Reader};
 use rtolab_tcp::Flags;
 use serde::Serialize;
+use thiserror::Error;
 
 use crate::class::TimeoutClass;
 use crate::connection_key::{ConnectionKey, key};
@@ -18,6 +19,9 @@ const MAX_FRAMES: usize = 10;
 /// The additional delay from which a packet counts as held, in seconds, beyond that of the fastest
 /// packet.
 const HELD: f64 = 0.25;
+/// Two captures are from one place if 99 % of the packets of each direction pass from one to the
+/// other within this time, in seconds: twice the resolution of the timestamps of pcap.
+const SAME_PLACE: f64 = 2e-6;
 const NANOS: f64 = 1e9;
 
 /// A packet of a capture.
@@ -74,8 +78,24 @@ pub struct PairDirection {
     pub held_frames: Vec<u64>,
 }
 
-/// Compares two captures. `None` if they have no packet in common.
-pub(crate) fn compare(first: impl Read, second: impl Read) -> Option<Pair> {
+/// The reason why two captures are no pair. It follows the names of the captures in a message.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages are self-explanatory")]
+pub enum NotPaired {
+    #[error(
+        "have no connection in common: captures of both ends of one transfer are needed, without \
+         address translation between them"
+    )]
+    NothingInCommon,
+    #[error(
+        "are from one place: they have {0} packets in common, with one-way delays of 0 in both \
+         directions; captures of both ends of one transfer are needed"
+    )]
+    SamePlace(u64),
+}
+
+/// Compares two captures.
+pub(crate) fn compare(first: impl Read, second: impl Read) -> Result<Pair, NotPaired> {
     let (mut near, mut far) = (flows(first), flows(second));
     let mut directions: [Vec<(i64, u64, Option<i64>)>; 2] = Default::default();
     let mut paired_verdicts = PairedVerdicts::new();
@@ -102,12 +122,23 @@ pub(crate) fn compare(first: impl Read, second: impl Read) -> Option<Pair> {
     let min = |direction: &[(i64, u64, Option<i64>)]| {
         direction.iter().filter_map(|(at, _, seen)| Some((*seen)? - at)).min()
     };
-    let [out, back] = [min(&directions[0])?, min(&directions[1])?];
+    let delays = min(&directions[0]).zip(min(&directions[1]));
+    let (out, back) = delays.ok_or(NotPaired::NothingInCommon)?;
+    let common = |direction: &[(i64, u64, Option<i64>)]| {
+        direction.iter().filter(|(_, _, seen)| seen.is_some()).count() as u64
+    };
+    let in_common = common(&directions[0]) + common(&directions[1]);
     let offset = (out - back) / 2;
     let directions = [(&directions[0], offset), (&directions[1], -offset)];
     let mut directions = directions.map(|(packets, offset)| direction(packets, offset));
     (directions[0].bytes, directions[1].bytes) = (bytes[0], bytes[1]);
-    Some(Pair { clock_offset: offset as f64 / NANOS, connections, directions, paired_verdicts })
+    let is_at_once = |direction: &PairDirection| {
+        direction.delay.is_some_and(|[_, _, most, _]| most < SAME_PLACE)
+    };
+    if directions.iter().all(is_at_once) {
+        return Err(NotPaired::SamePlace(in_common));
+    }
+    Ok(Pair { clock_offset: offset as f64 / NANOS, connections, directions, paired_verdicts })
 }
 
 /// The packets between the first and the last one that both captures contain, because one capture

@@ -5,7 +5,7 @@ use std::io::Read;
 use rtolab_capture::{Captured, InOrder, ReadError, Reader};
 use serde::Serialize;
 
-use crate::pair::{self, Pair};
+use crate::pair::{self, NotPaired, Pair};
 use crate::summary::SkippedPackets;
 use crate::{CaptureAnswer, ConnectionReport, Diagnosis, Summary};
 
@@ -56,21 +56,27 @@ pub fn diagnose_with_timers<R: Read, E>(
 }
 
 /// Diagnoses two captures of the same transfers, one at each end. The document is that of the
-/// capture nearer to the end that sends more; `None` if the captures have no connection in common.
-/// `open` opens the first capture (0) or the second (1), and is called several times for each.
+/// capture nearer to the end that sends more. `open` opens the first capture (0) or the second (1),
+/// and is called several times for each.
 ///
 /// # Errors
-/// The errors of `open` and of `progress`, which end the diagnosis.
+/// The errors of `open` and of `progress`, which end the diagnosis. The inner error: the captures
+/// are no pair.
 pub fn diagnose_pair<R: Read, E>(
     open: impl Fn(usize) -> Result<R, E>,
     progress: impl FnMut(u64) -> Result<(), E>,
-) -> Result<Option<Document>, E> {
+) -> Result<Result<Document, NotPaired>, E> {
     let mut first = 0;
-    let Some(mut pair) = pair::compare(open(0)?, open(1)?) else { return Ok(None) };
+    let mut pair = match pair::compare(open(0)?, open(1)?) {
+        Ok(pair) => pair,
+        Err(reason) => return Ok(Err(reason)),
+    };
     if pair.directions[1].bytes > pair.directions[0].bytes {
         first = 1;
-        let Some(swapped) = pair::compare(open(1)?, open(0)?) else { return Ok(None) };
-        pair = swapped;
+        pair = match pair::compare(open(1)?, open(0)?) {
+            Ok(swapped) => swapped,
+            Err(reason) => return Ok(Err(reason)),
+        };
     }
     let paired_verdicts = std::mem::take(&mut pair.paired_verdicts);
     let mut document =
@@ -78,7 +84,7 @@ pub fn diagnose_pair<R: Read, E>(
     document.answer.pair(&pair);
     document.pair = Some(pair);
     document.sender_capture = Some(first);
-    Ok(Some(document))
+    Ok(Ok(document))
 }
 
 fn diagnosed<R: Read, E>(
@@ -105,7 +111,8 @@ impl Document {
         let summary = diagnosis.finish();
         let mut connections: Vec<_> = std::iter::from_fn(|| diagnosis.poll()).collect();
         connections.sort_by_key(|connection: &ConnectionReport| connection.number);
-        let answer = CaptureAnswer::of(&summary, &skipped, &connections);
+        let mut answer = CaptureAnswer::of(&summary, &skipped, &connections);
+        answer.not_captured(&summary, &skipped);
         let (error, pair, sender_capture) = (None, None, None);
         Self { answer, summary, skipped, error, pair, sender_capture, connections }
     }

@@ -42,6 +42,8 @@ pub struct SkippedPackets {
     pub malformed: u64,
     /// Without a timestamp.
     pub untimed: u64,
+    /// Not in the file: the capture dropped them, according to the statistics of its interfaces.
+    pub dropped: u64,
     /// On interfaces of unknown link type.
     pub unknown_link: u64,
     /// The unknown link types.
@@ -50,9 +52,18 @@ pub struct SkippedPackets {
 
 impl SkippedPackets {
     pub(crate) fn by<R: Read>(reader: &Reader<R>) -> Self {
-        let Skipped { other, fragments, overlapping, unknown_link, malformed, untimed } =
+        let Skipped { other, fragments, overlapping, unknown_link, malformed, untimed, dropped } =
             reader.skipped();
         let link_types = reader.unknown_links().collect();
-        Self { other, fragments, overlapping, malformed, untimed, unknown_link, link_types }
+        Self {
+            other,
+            fragments,
+            overlapping,
+            malformed,
+            untimed,
+            dropped,
+            unknown_link,
+            link_types,
+        }
     }
 }

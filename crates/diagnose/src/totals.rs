@@ -122,6 +122,8 @@ pub struct CaptureTotals {
     pub at_receiver: u64,
     /// Payload bytes, retransmissions included.
     pub bytes: u64,
+    /// Acknowledged bytes that the capture lacks.
+    pub missed_bytes: u64,
     /// Data segments, retransmissions included.
     pub segments: u64,
     /// Lost data segments: those whose retransmission was needed.
@@ -243,6 +245,7 @@ impl CaptureTotals {
         let at_receiver = report.vantage == Vantage::Receiver;
         self.at_receiver += u64::from(at_receiver && !report.retransmissions.is_empty());
         self.bytes += report.bytes.iter().sum::<u64>();
+        self.missed_bytes += report.missed_bytes;
         self.segments += report.segments.iter().sum::<u64>();
         self.time_lost += report.time_lost.unwrap_or(0.0);
         self.add_retransmissions(report);

@@ -1,9 +1,10 @@
 //! The vantage of a capture: at the sender, at the receiver or in between.
 //!
 //! An end that answers at once is near the capture point. An end that answers after a round trip is
-//! far from it.
+//! far from it. On a fast path both answer at once; there the hop limits decide, because they show
+//! whether a router is between an end and the capture point.
 
-use rtolab_capture::End;
+use rtolab_capture::{CapturedPacket, End};
 use rtolab_tcp::{Flags, Segment};
 use rtolab_time::{Duration, Instant};
 use serde::Serialize;
@@ -33,13 +34,20 @@ impl Vantage {
 
 /// An end is near if its answers take less than this percentage of the round trip.
 const NEAR: u64 = 15;
-/// Below this round-trip time both ends count as near.
-const TOGETHER: Duration = Duration::from_micros(500);
+/// Below this round-trip time the hop limits decide first, because the time that a host takes to
+/// answer may be longer than that of the path.
+const FAST: Duration = Duration::from_micros(500);
+/// The initial hop limits of common systems.
+const INITIAL_HOPS: [u8; 3] = [64, 128, 255];
 
 /// The times that each end takes to answer packets that pass the capture point.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Turnarounds {
     ends: [Answers; 2],
+    /// The hop limit of each end's first packet; 0 if it is unknown.
+    hops: [u8; 2],
+    /// Are both ends on the host of the capture?
+    is_local: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,6 +111,22 @@ impl Turnarounds {
         self.ends[end as usize].min
     }
 
+    /// Notes the hop limit of a packet.
+    #[inline]
+    pub fn note_hops(&mut self, from: End, hops: u8, packet: &CapturedPacket) {
+        if self.hops[from as usize] == 0 {
+            self.hops[from as usize] = hops;
+            let [one, other] = [packet.addresses.from(), packet.addresses.to()];
+            self.is_local = one == other || one.is_loopback();
+        }
+    }
+
+    /// Is no router between `end` and the capture point? `None` if the hop limit is unknown.
+    fn is_on_link(&self, end: End) -> Option<bool> {
+        let hops = self.hops[end as usize];
+        (hops > 0).then(|| INITIAL_HOPS.contains(&hops))
+    }
+
     /// The vantage of the capture on the data of `sender`.
     pub fn vantage(&self, sender: End) -> Vantage {
         let receiver = match sender {
@@ -113,7 +137,15 @@ impl Turnarounds {
             return Vantage::Unknown;
         };
         let whole = near + far;
-        if whole < TOGETHER || near * 100 < whole * NEAR {
+        if whole < FAST {
+            match (self.is_on_link(sender), self.is_on_link(receiver)) {
+                (Some(true), Some(false)) => return Vantage::Sender,
+                (Some(false), Some(true)) => return Vantage::Receiver,
+                _ if self.is_local => return Vantage::Sender,
+                _ => {}
+            }
+        }
+        if near * 100 < whole * NEAR {
             Vantage::Sender
         } else if far * 100 < whole * NEAR {
             Vantage::Receiver

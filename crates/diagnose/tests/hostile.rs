@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 
 use arrayvec::ArrayVec;
 use proptest::prelude::*;
-use rtolab_capture::{Captured, CapturedPacket, Checksum, Interface, RUN_START, Writer};
+use rtolab_capture::{Captured, CapturedPacket, Interface, RUN_START, Writer};
 use rtolab_diagnose::{Diagnosis, Document, diagnose};
 use rtolab_tcp::wire::{Addresses, Ports, SackBlock, WireSegment};
 use rtolab_tcp::{Flags, SynOptions, Timestamps};
@@ -59,7 +59,7 @@ fn captured(number: u64, at: Instant, (forward, segment): (bool, WireSegment)) -
         comment: None,
         codepoint: rtolab_tcp::Codepoint::default(),
     };
-    Captured { number, packet, checksum: Checksum::Cut, syn_fingerprint: None }
+    Captured { number, packet, ..Captured::empty() }
 }
 
 /// A small capture of one connection.

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::net::Ipv4Addr;
 
 use rtolab_capture::{CapturedPacket, Interface, RUN_START, Writer};
-use rtolab_diagnose::{Pair, diagnose_pair};
+use rtolab_diagnose::{NotPaired, Pair, diagnose_pair};
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions};
 use rtolab_time::Duration;
@@ -50,31 +50,49 @@ fn capture(events: &[Event]) -> Vec<u8> {
     writer.finish().expect("a capture")
 }
 
+/// The capture at the client or at the server, if the data are captured there as these ranges. The
+/// path takes 10 ms, and both clocks agree.
+fn end(isn: u32, far: bool, data: &[(u32, u32)]) -> Vec<u8> {
+    let end = isn.wrapping_add(1 + 4 * LEN);
+    let of = |forward: bool| if far == forward { 10 } else { 0 };
+    let (client, server) = (of(true), of(false));
+    let first = isn.wrapping_add(1);
+    let mut events = vec![
+        (client, true, Flags::SYN, isn, 0, 0),
+        (20 + server, false, Flags::SYN | Flags::ACK, 7, first, 0),
+        (40 + client, true, Flags::ACK, first, 8, 0),
+    ];
+    for &(offset, len) in data {
+        events.push((50 + client, true, Flags::ACK, first.wrapping_add(offset), 8, len));
+    }
+    events.push((70 + server, false, Flags::ACK, 8, end, 0));
+    events.push((90 + client, true, Flags::ACK, end, 8, 0));
+    capture(&events)
+}
+
+/// The comparison of two captures.
+fn pair(captures: &[Vec<u8>; 2]) -> Result<Pair, NotPaired> {
+    let found = diagnose_pair::<_, Infallible>(|index| Ok(&captures[index][..]), |_| Ok(()));
+    let Ok(document) = found;
+    document.map(|document| document.pair.expect("a pair"))
+}
+
 /// Both captures' comparison, if the data are captured as these ranges at the client and at the
 /// server.
 fn compare(isn: u32, sent: &[(u32, u32)], received: &[(u32, u32)]) -> Pair {
-    let end = isn.wrapping_add(1 + 4 * LEN);
-    let at = |far: bool, data: &[(u32, u32)]| {
-        // The path takes 10 ms.
-        let of = |forward: bool| if far == forward { 10 } else { 0 };
-        let (client, server) = (of(true), of(false));
-        let first = isn.wrapping_add(1);
-        let mut events = vec![
-            (client, true, Flags::SYN, isn, 0, 0),
-            (20 + server, false, Flags::SYN | Flags::ACK, 7, first, 0),
-            (40 + client, true, Flags::ACK, first, 8, 0),
-        ];
-        for &(offset, len) in data {
-            events.push((50 + client, true, Flags::ACK, first.wrapping_add(offset), 8, len));
-        }
-        events.push((70 + server, false, Flags::ACK, 8, end, 0));
-        events.push((90 + client, true, Flags::ACK, end, 8, 0));
-        capture(&events)
-    };
-    let captures = [at(false, sent), at(true, received)];
-    let found = diagnose_pair::<_, Infallible>(|index| Ok(&captures[index][..]), |_| Ok(()));
-    let Ok(document) = found;
-    document.and_then(|document| document.pair).expect("a pair")
+    pair(&[end(isn, false, sent), end(isn, true, received)]).expect("a pair")
+}
+
+#[test]
+fn two_captures_from_one_place_are_no_pair() {
+    let data = [0, 1, 2, 3].map(|n| (n * LEN, LEN));
+    for far in [false, true] {
+        let [one, other] = [&data[..], &data[..3]].map(|data| end(1, far, data));
+        let connections = |captures| pair(&captures).map(|pair| pair.connections);
+        assert_eq!(connections([one.clone(), one.clone()]), Err(NotPaired::SamePlace(9)));
+        assert_eq!(connections([one.clone(), other]), Err(NotPaired::SamePlace(8)));
+        assert_eq!(connections([one, end(1, !far, &data)]), Ok(1));
+    }
 }
 
 /// The initial sequence numbers: the data wrap around in none, in the second segment, or in the

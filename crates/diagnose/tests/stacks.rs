@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use arrayvec::ArrayVec;
-use rtolab_capture::{Captured, CapturedPacket, Checksum, RUN_START, SynFingerprint};
+use rtolab_capture::{Captured, CapturedPacket, RUN_START, SynFingerprint};
 use rtolab_diagnose::{Diagnosis, Guess};
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions};
@@ -37,7 +37,7 @@ fn guess(syn: &Syn, flags: Flags) -> Option<Guess> {
     let syn_fingerprint =
         Some(SynFingerprint { hops, options: options.iter().copied().collect(), is_cut: false });
     let mut diagnosis = Diagnosis::new();
-    diagnosis.packet(&Captured { number: 7, packet, checksum: Checksum::Cut, syn_fingerprint });
+    diagnosis.packet(&Captured { number: 7, packet, syn_fingerprint, ..Captured::empty() });
     diagnosis.finish();
     let report = diagnosis.poll().expect("a connection");
     let is_server = report.sender == "server";

@@ -153,12 +153,8 @@ pub(crate) fn diagnose_pair(
                 return found.ok_or_else(|| raise::<CaptureError>(&message));
             }
             let document = rtolab_diagnose::diagnose_pair(opened, watch)?;
-            let message = format!(
-                "{first} and {second} have no connection in common: captures of both ends of one \
-                 transfer are needed, without address translation between them"
-            );
             let found = document.map(|document| Diagnosis(Diagnosed::Capture(Box::new(document))));
-            found.ok_or_else(|| raise::<CaptureError>(&message))
+            found.map_err(|reason| raise::<CaptureError>(&format!("{first} and {second} {reason}")))
         })
     })
 }

@@ -86,10 +86,18 @@ class Diagnosis:
         if self.is_log:
             return ""
         connections = self.document["connections"]
-        twice = sum(one["captured_twice"] for one in connections)
-        missed = sum(one["missed_bytes"] for one in connections)
-        parts = [f"captured twice, counted once: {counted(twice, 'packet')}"] if twice else []
-        parts += [f"acknowledged, not captured: {counted(missed, 'byte')}"] if missed else []
+        reasons = {
+            "captured at two points": ("captured_twice", 2, "packet"),
+            "captured twice or duplicated by the network": ("captured_twice", 1, "packet"),
+            "duplicated by the network": ("duplicated", None, "data segment"),
+            "acknowledged, not captured": ("missed_bytes", None, "byte"),
+        }
+        dropped = self.document["skipped"]["dropped"]
+        parts = [f"dropped by the capture: {counted(dropped, 'packet')}"] if dropped else []
+        for reason, (key, points, unit) in reasons.items():
+            of = [one for one in connections if points in {None, one["capture_points"]}]
+            if count := sum(one[key] for one in of):
+                parts.append(f"{reason}: {counted(count, unit)}")
         return "; ".join(parts)
 
     @cached_property
@@ -207,7 +215,8 @@ def diagnose_pair(first: str | Path, second: str | Path) -> Diagnosis:
     the end that sends more.
 
     Raises:
-        Error: a file cannot be opened, or the captures have no connection in common.
+        Error: a file cannot be opened, or the captures have no connection in common or are from
+            one place.
     """
     rows = _rtolab.diagnose_pair(first, second)
     document = json.loads(rows.json())

@@ -42,6 +42,7 @@ fn fill_if_plain(captured: &mut Captured, link: Link, bytes: &[u8]) -> Option<()
     fill_segment(&mut captured.packet.segment, payload, length)?;
     captured.checksum = Checksum::Unverified;
     captured.syn_fingerprint = None;
+    captured.hops = ip[8];
     let packet = &mut captured.packet;
     packet.addresses = Addresses::V4 {
         from: Ipv4Addr::new(ip[12], ip[13], ip[14], ip[15]),

@@ -52,7 +52,8 @@ impl Header {
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let bytes = body.get(..word(8) as usize).filter(|bytes| bytes.len() <= BUFFER)?;
         let at = time(word(0), word(4), fraction_ns);
-        Some(PlainFrame { at, link, bytes, record_len: RECORD_HEADER_LEN + bytes.len() })
+        let record_len = RECORD_HEADER_LEN + bytes.len();
+        Some(PlainFrame { at, link, interface: 0, bytes, record_len })
     }
 
     /// Reads the next record.

@@ -22,6 +22,10 @@ const ENHANCED_PACKET: u32 = 6;
 const ENHANCED_HEAD: usize = 28;
 /// The size of an enhanced packet block without options and without a packet.
 const MIN_ENHANCED: usize = ENHANCED_HEAD + 4;
+/// The options of an interface statistics block with the packets that the interface dropped, and
+/// those that the system dropped.
+const IF_DROP: u16 = 5;
+const OS_DROP: u16 = 7;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// The size of the smallest block: its type, and its length at the beginning and at the end.
 const MIN_BLOCK: u32 = 12;
@@ -36,6 +40,8 @@ pub(super) fn begins(magic: &[u8]) -> bool {
 pub(super) struct Section {
     big_endian: bool,
     interfaces: Vec<Interface>,
+    /// Packets that the interfaces of earlier sections dropped.
+    dropped_before: u64,
 }
 
 #[derive(Debug)]
@@ -46,6 +52,8 @@ struct Interface {
     nanos_per_tick: Option<u64>,
     /// The offset of its timestamps, in seconds.
     offset_s: i64,
+    /// Packets that the interface or the system dropped so far.
+    dropped: u64,
     /// The link type and the nanoseconds of a tick, if its frames can take the fast path.
     plain: Option<(Link, u64)>,
 }
@@ -53,6 +61,12 @@ struct Interface {
 impl Section {
     pub(super) fn has_several_interfaces(&self) -> bool {
         self.interfaces.len() > 1
+    }
+
+    /// Packets that the capture dropped, according to the statistics of its interfaces so far.
+    pub(super) fn dropped(&self) -> u64 {
+        let of = |sum: u64, interface: &Interface| sum.saturating_add(interface.dropped);
+        self.interfaces.iter().fold(self.dropped_before, of)
     }
 
     /// The fast path: the frame of an enhanced packet block without options at the start of
@@ -73,10 +87,11 @@ impl Section {
         if word(4) as usize != record_len || trailer != &head[4..8] {
             return None;
         }
-        let (link, nanos_per_tick) = self.interfaces.get(word(8) as usize)?.plain?;
+        let interface = word(8);
+        let (link, nanos_per_tick) = self.interfaces.get(interface as usize)?.plain?;
         let ticks = u64::from(word(12)) << 32 | u64::from(word(16));
         let at = Instant::from_nanos(ticks.checked_mul(nanos_per_tick)?);
-        Some(PlainFrame { at, link, bytes: &body[..captured], record_len })
+        Some(PlainFrame { at, link, interface, bytes: &body[..captured], record_len })
     }
 
     pub(super) fn read_record<'a, R: Read>(
@@ -91,7 +106,8 @@ impl Section {
             if order != BIG_ENDIAN && order != LITTLE_ENDIAN {
                 return Err(damaged("a section header without a byte order".into()));
             }
-            *self = Self { big_endian: order == BIG_ENDIAN, interfaces: Vec::new() };
+            let big_endian = order == BIG_ENDIAN;
+            *self = Self { big_endian, interfaces: Vec::new(), dropped_before: self.dropped() };
         }
         let length = [head[4], head[5], head[6], head[7]];
         let length = match self.big_endian {
@@ -134,6 +150,24 @@ impl Section {
         match block {
             Block::InterfaceDescription(block) => {
                 self.interfaces.push(Interface::described(&block, self.big_endian)?);
+                Ok(ReadOutcome::Other)
+            }
+            Block::InterfaceStatistics(block) => {
+                let big_endian = self.big_endian;
+                let count = |code: u16| {
+                    let bytes = option(&block.options, OptionCode(code))?;
+                    let bytes = <[u8; 8]>::try_from(bytes.get(..8)?).ok()?;
+                    Some(if big_endian {
+                        u64::from_be_bytes(bytes)
+                    } else {
+                        u64::from_le_bytes(bytes)
+                    })
+                };
+                let dropped = [IF_DROP, OS_DROP].into_iter().filter_map(count);
+                if let Some(interface) = self.interfaces.get_mut(block.if_id as usize) {
+                    // The counters of a later block include those of an earlier one.
+                    interface.dropped = interface.dropped.max(dropped.fold(0, u64::saturating_add));
+                }
                 Ok(ReadOutcome::Other)
             }
             Block::EnhancedPacket(block) => {
@@ -186,6 +220,7 @@ impl Interface {
             ticks_per_second,
             nanos_per_tick,
             offset_s,
+            dropped: 0,
             plain: plain.filter(|_| offset_s == 0),
         })
     }

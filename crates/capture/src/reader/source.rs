@@ -34,6 +34,8 @@ pub(crate) struct Record<'a> {
 pub(super) struct PlainFrame<'a> {
     pub(super) at: Instant,
     pub(super) link: Link,
+    /// The number of its interface in the file.
+    pub(super) interface: u32,
     /// The captured bytes.
     pub(super) bytes: &'a [u8],
     /// The length of the record, in bytes.

@@ -223,7 +223,8 @@ fn packets_without_a_segment_are_counted() {
             overlapping: 1,
             malformed: 3,
             untimed: 2,
-            unknown_link: 0
+            unknown_link: 0,
+            dropped: 0,
         }
     );
     assert!(captured.iter().map(|captured| captured.number).eq([9, 12]));

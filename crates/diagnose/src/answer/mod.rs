@@ -3,6 +3,7 @@
 
 mod advice;
 mod failures;
+mod not_captured;
 mod round_trips;
 mod sentence;
 mod sentences;
@@ -114,6 +115,15 @@ impl CaptureAnswer {
         let at = usize::from(!self.sentences.is_empty());
         self.sentences.iter_mut().for_each(|sentence| advice::with_delays(sentence, pair));
         self.sentences.splice(at..at, sentences::of_pair(pair));
+    }
+
+    /// Qualifies the answer if the capture lacks a considerable share of the packets.
+    pub(crate) fn not_captured(&mut self, summary: &Summary, skipped: &SkippedPackets) {
+        let Some(sentence) = not_captured::sentence(summary, skipped) else { return };
+        self.sentences.insert(0, sentence);
+        if self.network == NetworkVerdict::Healthy {
+            self.network = NetworkVerdict::Unknown;
+        }
     }
 }
 

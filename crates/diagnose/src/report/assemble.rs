@@ -37,6 +37,7 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
     let mut report = empty(connection, sender);
     (report.capture_point, report.start) = (capture_point, whole.began.secs_f64());
     (report.packets, report.captured_twice) = (whole.packets - whole.copies, whole.copies);
+    report.capture_points = if whole.far.is_some() { 2 } else { 1 };
     for end in [End::Client, End::Server] {
         let Some(sending) = &connection.ends[end as usize] else { continue };
         let vantage = connection.turnarounds.vantage(end);
@@ -50,6 +51,13 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
         report.retransmissions.extend(retransmissions);
         report.timeouts.extend(timeouts);
         report.missed_bytes += sending.arrivals.missed;
+        let duplicates = &sending.network_duplicates;
+        report.captured_twice = report.captured_twice.saturating_sub(duplicates.captured);
+        report.duplicated += duplicates.captured;
+        // If the capture lacks data, it may lack the retransmissions that D-SACKs report.
+        if sending.arrivals.missed == 0 {
+            report.duplicated += duplicates.not_captured;
+        }
         report.unreported += sending.unreported;
     }
     report.retransmissions.sort_by_key(|retransmission| retransmission.frame);
@@ -98,7 +106,9 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         start: connection.began.secs_f64(),
         end: connection.last.secs_f64(),
         packets: connection.packets,
+        capture_points: 1,
         captured_twice: connection.copies,
+        duplicated: 0,
         missed_bytes: 0,
         unreported: 0,
         only_from: only_from(connection),

@@ -37,8 +37,13 @@ pub struct ConnectionReport {
     pub end: f64,
     /// Packets, without those captured twice.
     pub packets: u64,
-    /// Packets that are in the capture twice.
+    /// The number of capture points, 1 or 2.
+    pub capture_points: u8,
+    /// Packets that are in the capture twice, unless the network duplicated them. If there are two
+    /// capture points, most packets are.
     pub captured_twice: u64,
+    /// Data segments that the network duplicated, according to the receiver's D-SACKs.
+    pub duplicated: u64,
     /// Acknowledged bytes that the capture lacks.
     pub missed_bytes: u64,
     /// Retransmitted ranges beyond the limit of those reported.

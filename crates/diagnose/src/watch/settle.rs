@@ -23,7 +23,7 @@ fn directions(connection: &Connection) -> impl Iterator<Item = &HalfConnection> 
 /// A rough size in bytes.
 pub(super) fn size(connection: &Connection) -> usize {
     let of = |sending: &HalfConnection| DIRECTION + ITEM * sending.memory_items();
-    CONNECTION + directions(connection).map(of).sum::<usize>()
+    CONNECTION + directions(connection).map(of).sum::<usize>() + ITEM * connection.waiting_packets()
 }
 
 /// Is there anything to report, now or later?

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use arrayvec::ArrayVec;
-use rtolab_capture::{Captured, CapturedPacket, Checksum, RUN_START};
+use rtolab_capture::{Captured, CapturedPacket, RUN_START};
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions};
 use rtolab_time::Duration;
@@ -33,5 +33,5 @@ pub fn packet(number: u64, client: u32, flags: Flags, (seq, len): (u32, u32)) ->
         segment,
         comment: None,
     };
-    Captured { number, packet, checksum: Checksum::Cut, syn_fingerprint: None }
+    Captured { number, packet, ..Captured::empty() }
 }

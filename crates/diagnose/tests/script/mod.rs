@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use rtolab_capture::{Captured, CapturedPacket, Checksum, RUN_START};
+use rtolab_capture::{Captured, CapturedPacket, RUN_START};
 use rtolab_diagnose::{ConnectionReport, Diagnosis};
 use rtolab_tcp::wire::{Addresses, Ports, SackBlock, WireSegment};
 use rtolab_tcp::{Flags, SynOptions, Timestamps};
@@ -95,12 +95,7 @@ impl Script {
             comment: None,
             codepoint: rtolab_tcp::Codepoint::default(),
         };
-        let captured = Captured {
-            number: self.number,
-            packet,
-            checksum: Checksum::Cut,
-            syn_fingerprint: None,
-        };
+        let captured = Captured { number: self.number, packet, ..Captured::empty() };
         self.diagnosis.packet(&captured);
     }
 

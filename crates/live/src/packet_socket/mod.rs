@@ -60,7 +60,7 @@ impl PacketSocket {
             };
             if filter.admits(&captured) {
                 *number += 1;
-                take(&Captured { number: *number, ..captured });
+                take(&Captured { number: *number, interface: frame.interface, ..captured });
             }
         })?;
         Ok(self.number - before)

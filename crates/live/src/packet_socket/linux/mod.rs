@@ -31,6 +31,8 @@ const TP_NSEC: usize = 8;
 const TP_SNAPLEN: usize = 12;
 const TP_LEN: usize = 16;
 const TP_NET: usize = 26;
+/// The interface index of the address (struct `sockaddr_ll`) after the header.
+const SLL_IFINDEX: usize = 52;
 
 /// A packet in the ring, from its IP header on.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,8 @@ pub(super) struct RingFrame<'a> {
     /// The length of the whole packet.
     pub original: usize,
     pub at: Instant,
+    /// The index of its interface.
+    pub interface: u32,
 }
 
 /// A packet socket with its ring.
@@ -147,7 +151,8 @@ fn packets(block: &[u8], take: &mut impl FnMut(RingFrame<'_>)) {
             let nanos = u64::from(word(at + TP_SEC)?) * 1_000_000_000;
             let nanos = nanos + u64::from(word(at + TP_NSEC)?);
             let original = word(at + TP_LEN)? as usize;
-            Some(RingFrame { bytes, original, at: Instant::from_nanos(nanos) })
+            let (at, interface) = (Instant::from_nanos(nanos), word(at + SLL_IFINDEX)?);
+            Some(RingFrame { bytes, original, at, interface })
         };
         if let Some(packet) = packet() {
             take(packet);

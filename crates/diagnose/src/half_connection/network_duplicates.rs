@@ -1,0 +1,45 @@
+//! Segments that the network duplicated, by the D-SACKs with which the receiver answers them.
+
+use arrayvec::ArrayVec;
+use rtolab_tcp::{Segment, Seq};
+
+/// The maximum number of copies whose D-SACKs are awaited.
+const MAX_AWAITED: usize = 32;
+
+/// The segments of a direction that the network duplicated.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NetworkDuplicates {
+    /// The ranges of the latest copies in the capture, until a D-SACK reports them.
+    awaited: ArrayVec<(Seq, Seq), MAX_AWAITED>,
+    /// Copies in the capture that a D-SACK reported: the receiver received them, too.
+    pub captured: u64,
+    /// D-SACKs of data that the capture contains once: the network duplicated it after the capture
+    /// point, or the capture lacks a copy.
+    pub not_captured: u64,
+}
+
+impl NetworkDuplicates {
+    /// Notes a copy of a packet at the same capture point.
+    pub fn on_copy(&mut self, segment: &Segment) {
+        if segment.len == 0 {
+            return;
+        }
+        if self.awaited.is_full() {
+            self.awaited.remove(0);
+        }
+        self.awaited.push((segment.seq, segment.end()));
+    }
+
+    /// Processes a D-SACK block, from its first byte to the one after its last, of data that was
+    /// not retransmitted.
+    pub fn on_dsack(&mut self, (from, to): (Seq, Seq)) {
+        let is_reported = |&(start, end): &(Seq, Seq)| start <= from && to <= end;
+        match self.awaited.iter().position(is_reported) {
+            Some(index) => {
+                self.awaited.remove(index);
+                self.captured += 1;
+            }
+            None => self.not_captured += 1,
+        }
+    }
+}
