@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use rtolab_capture::{Captured, CapturedPacket, Checksum, RUN_START};
+use rtolab_capture::{Captured, CapturedPacket, RUN_START};
 use rtolab_diagnose::{ConnectionReport, Diagnosis};
 use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
 use rtolab_tcp::{Codepoint, Flags, SynOptions};
@@ -77,8 +77,7 @@ fn report(packets: &[CapturedPacket], lag: Option<u64>) -> ConnectionReport {
     all.sort_by_key(|packet| packet.at);
     let mut diagnosis = Diagnosis::new();
     for (index, packet) in all.into_iter().enumerate() {
-        let (number, checksum) = (index as u64 + 1, Checksum::Cut);
-        diagnosis.packet(&Captured { number, packet, checksum, syn_fingerprint: None });
+        diagnosis.packet(&Captured { number: index as u64 + 1, packet, ..Captured::empty() });
     }
     diagnosis.finish();
     diagnosis.poll().expect("a connection")
