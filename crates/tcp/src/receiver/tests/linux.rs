@@ -220,7 +220,7 @@ fn duplicate_acknowledgments_are_compressed() {
 #[test]
 fn the_45th_compressed_acknowledgment_is_sent_at_once() {
     let mut s = linux(|config| config.quick_acks = 0);
-    s.receiver.note_round_trip(Some(Duration::from_millis(100)), Duration::from_secs(1));
+    s.receiver.note_established(at(0), Some(Duration::from_millis(100)), Duration::from_secs(1));
     s.arrives(1, 0).ack();
     s.arrives(2, 0).ack();
     for last in 4..7 {
