@@ -15,7 +15,9 @@ pub enum End {
 }
 
 impl End {
-    const fn other(self) -> Self {
+    /// The peer.
+    #[must_use]
+    pub const fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,
             Self::Server => Self::Client,

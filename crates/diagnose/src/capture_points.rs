@@ -10,7 +10,6 @@ use arrayvec::ArrayVec;
 use rtolab_capture::{Captured, CapturedPacket, End};
 use rtolab_time::{Duration, Instant};
 
-use crate::connection::other;
 use crate::duplicates::{Copy, Fingerprint, Location, fingerprint};
 
 /// The shortest time between copies of a packet at two capture points.
@@ -123,11 +122,11 @@ impl CaptureLocations {
     /// so far, and now passes at `second`. `before` is the location of the packets of the other end
     /// so far.
     pub fn of_syn(from: End, [first, second]: [Location; 2], before: Option<Location>) -> Self {
-        let near = if first.hops >= second.hops { from } else { other(from) };
+        let near = if first.hops >= second.hops { from } else { from.other() };
         let mut directions = [DirectionLocations::default(), DirectionLocations::default()];
         let of_syn = &mut directions[from as usize];
         (of_syn.near, of_syn.far) = (Some(first), Some(second));
-        directions[other(from) as usize].near = before;
+        directions[from.other() as usize].near = before;
         Self { near, directions }
     }
 
@@ -163,7 +162,7 @@ impl CaptureLocations {
 
     fn point(&mut self, from: End, location: Location, copy: Option<Copy>) -> Option<CapturePoint> {
         let (known, others) =
-            (&self.directions[from as usize], &self.directions[other(from) as usize]);
+            (&self.directions[from as usize], &self.directions[from.other() as usize]);
         if let Some(point) = known.point(location) {
             return Some(point);
         }
@@ -201,7 +200,7 @@ impl CaptureLocations {
     /// The point of a location whose hop limit differs from that of the one known location of this
     /// direction as those of the other direction differ, the other way round.
     fn point_of_hops(&self, from: End, location: Location) -> Option<CapturePoint> {
-        let (near, far) = self.directions[other(from) as usize].both()?;
+        let (near, far) = self.directions[from.other() as usize].both()?;
         let step = i16::from(near.hops) - i16::from(far.hops);
         let differs = |near: Location, far: Location| {
             step != 0 && i16::from(far.hops) - i16::from(near.hops) == step

@@ -185,7 +185,7 @@ impl Connection {
     ) -> Option<CapturePoint> {
         let locations = match is_syn {
             true => {
-                let before = self.recent[other(from) as usize].location();
+                let before = self.recent[from.other() as usize].location();
                 CaptureLocations::of_syn(from, pair, before)
             }
             false => CaptureLocations::of_packet(from, pair, (self.copies, self.packets))?,
@@ -214,7 +214,7 @@ impl Connection {
         let packet = &captured.packet;
         let far = self.again(packet, at);
         // A SYN-ACK before this copy of the SYN shows that the clocks of the capture points differ.
-        let is_after_syn_ack = is_syn && self.seen[other(from) as usize] > 0;
+        let is_after_syn_ack = is_syn && self.seen[from.other() as usize] > 0;
         let near =
             if is_after_syn_ack { None } else { Some(if is_syn { from } else { End::Client }) };
         let is_known = is_syn && !is_after_syn_ack;
@@ -302,7 +302,7 @@ impl Connection {
             let opening = Opening { syn: *segment, syn_fingerprint, frame: number };
             self.handshake.is_cut |= opening.syn_fingerprint.is_cut;
             self.handshake.openings[from as usize] = Some(opening);
-            if let Some(sending) = &mut self.ends[other(from) as usize] {
+            if let Some(sending) = &mut self.ends[from.other() as usize] {
                 sending.sender_state.on_syn(at);
             }
         }
@@ -339,9 +339,9 @@ impl Connection {
             |end: End| of(end).is_some_and(|sending| sending.sender_state.zero_window().is_some());
         let (end, wait) = match segment.len > 0 {
             // The silence lasts until the window opens (`on_ack`).
-            _ if has_zero_window(other(from)) || has_zero_window(from) => return None,
-            _ if waits(other(from)) => self.late(frame.at, (from, other(from))),
-            true if waits(from) => self.late(frame.at, (other(from), from)),
+            _ if has_zero_window(from.other()) || has_zero_window(from) => return None,
+            _ if waits(from.other()) => self.late(frame.at, (from, from.other())),
+            true if waits(from) => self.late(frame.at, (from.other(), from)),
             true if self.turnarounds.vantage(from) == Vantage::Sender => (from, Wait::Application),
             true => (from, Wait::Unknown),
             false => return None,
@@ -365,7 +365,7 @@ impl Connection {
     /// silence.
     fn is_keep_alive(&mut self, from: End, segment: &Segment, is_late: bool) -> bool {
         let is_small = segment.len <= 1 && !segment.flags.any(Flags::SYN | Flags::FIN | Flags::RST);
-        let is_answer = self.keep_alive_from == Some(other(from)) && segment.len == 0;
+        let is_answer = self.keep_alive_from == Some(from.other()) && segment.len == 0;
         let is_probe = is_late
             && self.ends[from as usize]
                 .as_ref()
@@ -375,7 +375,7 @@ impl Connection {
     }
 
     fn on_ack(&mut self, from: End, segment: &Segment, frame: &Frame) {
-        let other = other(from);
+        let other = from.other();
         let Some(sending) = &mut self.ends[other as usize] else { return };
         let (min_rtt, zero_window) = (sending.rtt.min, sending.sender_state.zero_window());
         sending.on_ack(segment, frame);
@@ -447,7 +447,7 @@ impl Connection {
 
     pub fn finish(&mut self) {
         for end in [End::Client, End::Server] {
-            let closed = self.ends[other(end) as usize].as_ref();
+            let closed = self.ends[end.other() as usize].as_ref();
             if let Some(since) = closed.and_then(|sending| sending.sender_state.zero_window()) {
                 self.note_closed_window(since, (self.last, self.last_frame), end);
             }
@@ -481,13 +481,6 @@ impl Connection {
 fn silence(start: Instant, (at, frame): (Instant, u64), (end, wait): (End, Wait)) -> Silence {
     let length = at.since(start).secs_f64();
     Silence { end: name(end), start: start.secs_f64(), length, frame, wait }
-}
-
-pub(crate) const fn other(end: End) -> End {
-    match end {
-        End::Client => End::Server,
-        End::Server => End::Client,
-    }
 }
 
 /// The name of an end in reports.

@@ -4,9 +4,8 @@ use rtolab_capture::End;
 use rtolab_tcp::Seq;
 use serde::Serialize;
 
-use crate::connection::{CloseState, Connection, name, other};
+use crate::connection::{CloseState, Connection, name};
 use crate::half_connection::HalfConnection;
-use crate::report::RetransmissionReport;
 
 /// The minimum number of retransmissions, or of keep-alive probes, after which an end without any
 /// answer counts as unanswered.
@@ -69,17 +68,12 @@ pub struct ConnectionFailure {
 }
 
 impl ConnectionFailure {
-    /// The retransmissions among `all` that nothing answered.
-    pub(crate) fn unanswered<'a>(
-        &self,
-        all: &'a [RetransmissionReport],
-    ) -> impl Iterator<Item = &'a RetransmissionReport> {
-        let Self { kind, from, repeats, .. } = *self;
-        let count = match kind {
+    /// The number of retransmissions that nothing answered: the last ones of [`Self::from`].
+    pub(crate) const fn unanswered(&self) -> usize {
+        match self.kind {
             FailureKind::Refused | FailureKind::Reset | FailureKind::KeepAliveUnanswered => 0,
-            _ => repeats as usize,
-        };
-        all.iter().rev().filter(move |one| one.from == from).take(count)
+            _ => self.repeats as usize,
+        }
     }
 }
 
@@ -113,7 +107,7 @@ pub(crate) fn failure(connection: &Connection) -> Option<ConnectionFailure> {
     }
     for end in [End::Client, End::Server] {
         let Some(sending) = direction(end) else { continue };
-        if connection.reset.is_some_and(|reset| reset.from == other(end)) {
+        if connection.reset.is_some_and(|reset| reset.from == end.other()) {
             continue;
         }
         let state = &sending.sender_state;

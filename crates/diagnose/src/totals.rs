@@ -303,7 +303,8 @@ impl CaptureTotals {
 
     fn add_failure(&mut self, report: &ConnectionReport) {
         let Some(failure) = &report.failure else { return };
-        let unanswered = failure.unanswered(&report.retransmissions);
+        let of_end = report.retransmissions.iter().rev().filter(|one| one.from == failure.from);
+        let unanswered = of_end.take(failure.unanswered());
         self.unanswered +=
             unanswered.filter(|one| one.verdict == Necessity::Unknown).count() as u64;
         let failed = self.failures.entry(failure.kind).or_insert_with(|| {
