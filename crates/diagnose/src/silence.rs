@@ -60,7 +60,7 @@ pub enum Wait {
     Network,
     /// The receiver's window was closed: its application did not read.
     Window,
-    /// Data was outstanding for several retransmission timeouts, and the timer of its sender did not
+    /// Data was outstanding for several retransmission timeouts, and its sender's timer did not
     /// expire: the sender's host or the clock of the capture stood still.
     Host,
     /// Nothing was outstanding: the application of the end that then sent had nothing to send.

@@ -29,7 +29,7 @@ impl Sender {
         }
     }
 
-    /// New data is sent, after which so many bytes are `outstanding`: arms the probe timer. In
+    /// New data is sent; `outstanding` counts it, too, in bytes. Arms the probe timer. In
     /// Linux it takes the place of the reordering timer outside of a recovery (`tcp_write_xmit`).
     /// If no probe may be sent, the timer of the head continues (`tcp_event_new_data_sent`).
     pub(super) fn arm_probe_for_new_data(&mut self, outstanding: u64, at: Instant) {

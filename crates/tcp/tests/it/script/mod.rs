@@ -101,7 +101,7 @@ impl Setup {
         self
     }
 
-    /// The SYN times out so many times before it is answered.
+    /// The SYN times out this number of times before it is answered.
     pub fn syn_timeouts(mut self, count: u32) -> Self {
         self.syn_timeouts = count;
         self
