@@ -82,6 +82,8 @@ pub(crate) struct Reset {
     pub from: End,
     /// The closing state before it.
     pub close_state: CloseState,
+    /// Its hop limit and that of the end's first packet, if they differ.
+    pub foreign_hops: Option<[u8; 2]>,
 }
 
 impl Connection {
@@ -307,7 +309,11 @@ impl Connection {
             }
         }
         if segment.flags.has(Flags::RST) {
-            self.reset.get_or_insert(Reset { from, close_state: self.close_state });
+            let others = self.turnarounds.hops(from);
+            let hops = [captured.hops, others];
+            let is_foreign = !hops.contains(&0) && captured.hops != others;
+            let foreign_hops = is_foreign.then_some(hops);
+            self.reset.get_or_insert(Reset { from, close_state: self.close_state, foreign_hops });
             self.close_state = CloseState::Closed;
             return;
         }

@@ -25,7 +25,7 @@ pub enum FailureKind {
     DataUnanswered,
     /// Nothing answered the keep-alive probes (RFC 9293 section 3.8.4).
     KeepAliveUnanswered,
-    /// A reset ended the connection while data was outstanding.
+    /// A reset ended the connection while data was outstanding, or one with a foreign hop limit.
     Reset,
 }
 
@@ -65,6 +65,10 @@ pub struct ConnectionFailure {
     /// Was none of the end's payload acknowledged, and was it all in segments of full size? Then
     /// the path may discard large packets.
     pub full_size_only: bool,
+    /// The hop limit of the reset and that of the end's first packet, if they differ: then a device
+    /// on the path may have sent the reset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub foreign_hops: Option<[u8; 2]>,
 }
 
 impl ConnectionFailure {
@@ -143,6 +147,7 @@ fn unanswered(
         silent: connection.last.since(waits_from).secs_f64(),
         outstanding: payload(sending),
         full_size_only: !acked_payload && flight.head().is_some_and(is_full),
+        foreign_hops: None,
     }
 }
 
@@ -154,16 +159,17 @@ fn payload(sending: &HalfConnection) -> u64 {
     flight.size().saturating_sub(u64::from(fin) + u64::from(syn))
 }
 
-/// A reset that ended the connection while data was outstanding.
+/// A reset that ended the connection while data was outstanding, or one with a foreign hop limit.
 fn reset(connection: &Connection) -> Option<ConnectionFailure> {
     let reset = connection.reset.filter(|reset| reset.close_state == CloseState::Open)?;
     let outstanding = connection.ends.iter().flatten().map(|sending| payload(sending)).sum();
-    (outstanding > 0).then_some(ConnectionFailure {
+    (outstanding > 0 || reset.foreign_hops.is_some()).then_some(ConnectionFailure {
         kind: FailureKind::Reset,
         from: name(reset.from),
         repeats: 0,
         silent: 0.0,
         outstanding,
         full_size_only: false,
+        foreign_hops: reset.foreign_hops,
     })
 }

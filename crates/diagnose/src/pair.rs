@@ -23,6 +23,9 @@ const HELD: f64 = 0.25;
 /// other within this time, in seconds: twice the resolution of the timestamps of pcap.
 const SAME_PLACE: f64 = 2e-6;
 const NANOS: f64 = 1e9;
+/// The time in nanoseconds for which packets that only one capture contains go on at its end before
+/// they count: captures of two hosts do not end at the same instant.
+const MIN_REST: i64 = 1_000_000_000;
 
 /// A packet of a capture.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +79,9 @@ pub struct PairDirection {
     pub held: u64,
     /// The first of their frame numbers, in the capture at their sender.
     pub held_frames: Vec<u64>,
+    /// Packets after the last one that both captures contain, of connections in which they go on
+    /// for at least a second.
+    pub missing_at_end: u64,
 }
 
 /// The reason why two captures are no pair. It follows the names of the captures in a message.
@@ -99,7 +105,7 @@ pub(crate) fn compare(first: impl Read, second: impl Read) -> Result<Pair, NotPa
     let (mut near, mut far) = (flows(first), flows(second));
     let mut directions: [Vec<(i64, u64, Option<i64>)>; 2] = Default::default();
     let mut paired_verdicts = PairedVerdicts::new();
-    let (mut connections, mut bytes) = (0, [0; 2]);
+    let (mut connections, mut bytes, mut missing_at_end) = (0, [0; 2], [0; 2]);
     let mut keys: Vec<ConnectionKey> =
         near.keys().filter(|key| far.contains_key(*key)).copied().collect();
     keys.sort_unstable();
@@ -114,6 +120,7 @@ pub(crate) fn compare(first: impl Read, second: impl Read) -> Result<Pair, NotPa
         match_arrivals(&mut there[1 - out], &here[1 - out]);
         find_verdicts(common(&here[out]), &there[1 - out], &mut paired_verdicts);
         for (direction, sent) in [&here[out], &there[1 - out]].into_iter().enumerate() {
+            missing_at_end[direction] += rest(sent);
             let sent = common(sent);
             bytes[direction] += sent.iter().map(|one| u64::from(one.len)).sum::<u64>();
             directions[direction].extend(sent.iter().map(|one| (one.at, one.frame, one.seen)));
@@ -131,7 +138,9 @@ pub(crate) fn compare(first: impl Read, second: impl Read) -> Result<Pair, NotPa
     let offset = (out - back) / 2;
     let directions = [(&directions[0], offset), (&directions[1], -offset)];
     let mut directions = directions.map(|(packets, offset)| direction(packets, offset));
-    (directions[0].bytes, directions[1].bytes) = (bytes[0], bytes[1]);
+    for (direction, at) in directions.iter_mut().zip(0..) {
+        (direction.bytes, direction.missing_at_end) = (bytes[at], missing_at_end[at]);
+    }
     let is_at_once = |direction: &PairDirection| {
         direction.delay.is_some_and(|[_, _, most, _]| most < SAME_PLACE)
     };
@@ -147,6 +156,14 @@ fn common(sent: &[Packet]) -> &[Packet] {
     let first = sent.iter().position(|one| one.seen.is_some());
     let last = sent.iter().rposition(|one| one.seen.is_some());
     first.zip(last).map_or(&[], |(first, last)| &sent[first..=last])
+}
+
+/// The number of packets after the last one that both captures contain, if they go on for at least
+/// [`MIN_REST`].
+fn rest(sent: &[Packet]) -> u64 {
+    let Some(last) = sent.iter().rposition(|one| one.seen.is_some()) else { return 0 };
+    let goes_on = sent.last().is_some_and(|end| end.at - sent[last].at >= MIN_REST);
+    if goes_on { (sent.len() - last - 1) as u64 } else { 0 }
 }
 
 fn flows(input: impl Read) -> Flows {

@@ -93,6 +93,9 @@ fn connections(document: &Document) -> Table {
         .column("failure_silent", failed(|failure| failure.silent))
         .column("failure_outstanding", failed(|failure| failure.outstanding))
         .column("failure_full_size_only", failed(|failure| failure.full_size_only))
+        .column("failure_foreign_hops", |row| {
+            row.failure.and_then(|failure| failure.foreign_hops).map(|[reset, _]| u32::from(reset))
+        })
         .finish()
 }
 

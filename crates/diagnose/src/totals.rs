@@ -108,6 +108,8 @@ pub struct FailedConnections {
     pub outstanding: u64,
     /// Did all of them get only small segments through?
     pub full_size_only: bool,
+    /// For the first of them: the hop limit of the reset and that of the end, if they differ.
+    pub foreign_hops: Option<[u8; 2]>,
 }
 
 /// Totals over connections, or the figures of one.
@@ -319,6 +321,7 @@ impl CaptureTotals {
                 peer: address.clone(),
                 by: silent_end,
                 full_size_only: true,
+                foreign_hops: failure.foreign_hops,
                 ..FailedConnections::default()
             }
         });

@@ -121,6 +121,11 @@ impl Turnarounds {
         }
     }
 
+    /// The hop limit of the first packet of `end`; 0 if it is unknown.
+    pub const fn hops(&self, end: End) -> u8 {
+        self.hops[end as usize]
+    }
+
     /// Is no router between `end` and the capture point? `None` if the hop limit is unknown.
     fn is_on_link(&self, end: End) -> Option<bool> {
         let hops = self.hops[end as usize];

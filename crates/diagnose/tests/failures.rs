@@ -213,6 +213,23 @@ fn a_reset_while_data_is_outstanding_ends_a_connection() {
 }
 
 #[test]
+fn a_reset_with_another_hop_limit_comes_from_the_path() {
+    for (hops, expected) in [(52, None), (250, Some(FailureKind::Reset))] {
+        let mut script = Script::opened(1);
+        let seq = script.transfer(100, 3);
+        for captured in &mut script.packets {
+            let is_client = captured.packet.segment.ports.to == 80;
+            captured.hops = if is_client { 64 } else { 52 };
+        }
+        script.server(400, Flags::RST, (1, seq), 0);
+        script.packets.last_mut().expect("a packet").hops = hops;
+        let (kind, document) = failed(script);
+        assert_eq!(kind, expected);
+        assert_eq!(text(&document).contains("hop limit of 250"), expected.is_some());
+    }
+}
+
+#[test]
 fn of_many_connections_failures_come_after_the_state_of_the_paths() {
     let mut scripts: Vec<Script> = (1..=5).map(Script::opened).collect();
     for script in &mut scripts {

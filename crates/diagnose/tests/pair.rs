@@ -120,3 +120,26 @@ fn merged_segments_arrive() {
         assert_eq!(pair.directions[0].lost, 2, "{isn}");
     }
 }
+
+#[test]
+fn packets_that_go_on_in_one_capture_only_are_named() {
+    for (last, missing) in [(1010, 0), (1020, 3)] {
+        let handshake = |client: u64, server: u64| {
+            vec![
+                (client, true, Flags::SYN, 1, 0, 0),
+                (10 + server, false, Flags::SYN | Flags::ACK, 7, 2, 0),
+                (20 + client, true, Flags::ACK, 2, 8, 0),
+            ]
+        };
+        let mut sent = handshake(0, 10);
+        sent.extend([50, 300, last].map(|at| (at, true, Flags::ACK, 2, 8, LEN)));
+        let captures = [capture(&sent), capture(&handshake(10, 0))];
+        let found = diagnose_pair::<_, Infallible>(|index| Ok(&captures[index][..]), |_| Ok(()));
+        let Ok(Ok(document)) = found else { panic!("a pair") };
+        let [out, back] = document.pair.expect("a pair").directions;
+        assert_eq!((out.lost, out.missing_at_end, back.missing_at_end), (0, missing, 0), "{last}");
+        let texts = document.answer.sentences.iter().map(|sentence| &sentence.text);
+        let named = texts.filter(|text| text.contains("After that, 3 packets are in")).count();
+        assert_eq!(named, usize::from(missing > 0), "{last}");
+    }
+}

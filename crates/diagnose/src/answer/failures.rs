@@ -53,7 +53,19 @@ fn one(kind: FailureKind, failed: &FailedConnections) -> String {
         KeepAliveUnanswered => {
             format!("The connection died: for the last {silent} {peer} answered no keep-alive.")
         }
-        Reset => format!("The {by} reset the connection while {left} were not acknowledged."),
+        Reset => {
+            let text = match outstanding {
+                0 => format!("A reset of the {by} ended the connection."),
+                _ => format!("The {by} reset the connection while {left} were not acknowledged."),
+            };
+            match failed.foreign_hops {
+                Some([reset, others]) => format!(
+                    "{text} The reset has a hop limit of {reset}, other packets of the {by} one of \
+                     {others}."
+                ),
+                None => text,
+            }
+        }
     }
 }
 
@@ -77,7 +89,8 @@ fn several(kind: FailureKind, failed: &FailedConnections) -> String {
         DataUnanswered => format!("{connections} died: nothing answered any more, {such}."),
         KeepAliveUnanswered => format!("{connections} died: no keep-alive was answered, {such}."),
         Reset => format!(
-            "{connections} ended by a reset while data was not acknowledged, {such} by the {by}."
+            "{connections} ended by a reset while data was not acknowledged or with another hop \
+             limit, {such} by the {by}."
         ),
     }
 }
@@ -105,6 +118,9 @@ const fn meaning(kind: FailureKind, failed: &FailedConnections) -> &'static str 
         DataUnanswered | KeepAliveUnanswered => {
             "The other host or the path failed, or a firewall or NAT on the path forgot the \
              connection."
+        }
+        Reset if failed.foreign_hops.is_some() => {
+            "So a firewall or another device on the path probably sent it in that end's name."
         }
         Reset => {
             "Its program or system gave up, or a device on the path sent the reset in its name: \

@@ -45,7 +45,15 @@ pub(super) fn of_pair(pair: &Pair) -> Vec<Sentence> {
             (0, held) => format!("nothing was lost, {} held", were(held)),
             (lost, held) => format!("{} lost and {} held", were(lost), were(held)),
         };
-        let text = format!("Between the two captures, {name}, {fate}.");
+        let mut text = format!("Between the two captures, {name}, {fate}.");
+        if direction.missing_at_end > 0 {
+            let missing = counted(direction.missing_at_end, "packet");
+            let _ = write!(
+                text,
+                " After that, {missing} are in the capture at their sender only: they were lost, \
+                 unless the other capture had ended."
+            );
+        }
         let [least, median, most, longest] = direction.delay.unwrap_or_default();
         let basis = format!(
             "{}; one-way delay {} to {}, half below {}, 99 % below {}",
@@ -59,6 +67,7 @@ pub(super) fn of_pair(pair: &Pair) -> Vec<Sentence> {
             ("packets", json!(direction.packets)),
             ("lost", json!(direction.lost)),
             ("held", json!(direction.held)),
+            ("missing_at_end", json!(direction.missing_at_end)),
         ];
         Sentence::new(text, basis, &figures)
     };
