@@ -57,7 +57,7 @@ def test_the_scenarios_of_examples_exist() -> None:
     names = {run.group(1) for run in runs if run}
     assert names
     for name in names:
-        assert find_scenario(name)
+        assert find_scenario(name).is_file()
 
 
 @pytest.mark.parametrize(
