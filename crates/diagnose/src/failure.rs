@@ -8,7 +8,7 @@ use crate::connection::{CloseState, Connection, name};
 use crate::half_connection::HalfConnection;
 
 /// The minimum number of retransmissions, or of keep-alive probes, after which an end without any
-/// answer counts as unanswered.
+/// answer counts as unanswered. One is enough for a SYN.
 const MIN_UNANSWERED: u32 = 3;
 
 /// The kind of a failure.
@@ -62,8 +62,8 @@ pub struct ConnectionFailure {
     pub silent: f64,
     /// The payload that was never acknowledged, in bytes; after a reset, of both ends.
     pub outstanding: u64,
-    /// Was none of the end's payload acknowledged, and was it all in segments of full size? Then
-    /// the path may discard large packets.
+    /// Was none of the end's payload acknowledged, and has the first outstanding segment full size?
+    /// Then the path may discard large packets.
     pub full_size_only: bool,
     /// The hop limit of the reset and that of the end's first packet, if they differ: then a device
     /// on the path may have sent the reset.
@@ -98,6 +98,10 @@ pub(crate) fn failure(connection: &Connection) -> Option<ConnectionFailure> {
             }),
             _ => None,
         };
+    }
+    if connection.seen.contains(&0) {
+        // One direction shows no answers.
+        return reset(connection);
     }
     if let Some(sending) = direction(End::Server) {
         let is_unopened = server.is_some() && sending.flight().una() == Seq::FIRST;
@@ -140,13 +144,14 @@ fn unanswered(
     let waits_from = flight.head().map_or(last_answer, |head| head.first_sent.max(last_answer));
     let acked_payload = flight.una() > Seq::FIRST + 1;
     let is_full = |sent: &rtolab_tcp::Sent| sent.len >= sending.mss;
+    let has_handshake = connection.handshake.openings.iter().all(Option::is_some);
     ConnectionFailure {
         kind,
         from: name(end),
         repeats: u64::from(sending.sender_state.unanswered()),
         silent: connection.last.since(waits_from).secs_f64(),
         outstanding: payload(sending),
-        full_size_only: !acked_payload && flight.head().is_some_and(is_full),
+        full_size_only: has_handshake && !acked_payload && flight.head().is_some_and(is_full),
         foreign_hops: None,
     }
 }

@@ -81,6 +81,8 @@ pub(crate) struct HalfConnection {
     /// Has the peer ever sent a D-SACK?
     pub dsack_seen: bool,
     pub network_duplicates: NetworkDuplicates,
+    /// The sequence number of the last keep-alive or zero-window probe.
+    probe: Option<Seq>,
     /// Payload bytes in the capture, retransmissions included.
     pub bytes: u64,
     /// Segments that carry data, retransmissions included. A super-segment counts as the segments
@@ -110,6 +112,7 @@ impl HalfConnection {
             verdicts: Vec::new(),
             dsack_seen: false,
             network_duplicates: NetworkDuplicates::default(),
+            probe: None,
             bytes: 0,
             segments: 0,
             mss: UNKNOWN_MSS,
@@ -195,8 +198,13 @@ impl HalfConnection {
         };
         if segment.sequence_length() == 0 || is_probe {
             self.history.order.clear();
+            // A probe is no data, and the peer may report it as a duplicate.
+            self.bytes -= u64::from(segment.len);
+            self.segments -= u64::from(self.wire_segments(segment.len));
+            self.probe = Some(segment.seq);
             return;
         }
+        self.sender_state.count_unanswered();
         let detector_episode = match trigger {
             Trigger::Timeout(_) | Trigger::Syn(_) => {
                 Some(self.detectors.timeout(segment.seq, frame.at))
@@ -328,7 +336,7 @@ impl HalfConnection {
         }
         if let Some(block) = facts.dsack {
             self.dsack_seen = true;
-            if !self.was_retransmitted(block.start) {
+            if self.probe != Some(block.start) && !self.was_retransmitted(block.start) {
                 self.network_duplicates.on_dsack((block.start, block.end));
             }
         }

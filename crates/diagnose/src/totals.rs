@@ -106,7 +106,8 @@ pub struct FailedConnections {
     pub silent: f64,
     /// Payload bytes that were never acknowledged.
     pub outstanding: u64,
-    /// Did all of them get only small segments through?
+    /// Is [`ConnectionFailure::full_size_only`](crate::ConnectionFailure::full_size_only) true for
+    /// all of them?
     pub full_size_only: bool,
     /// For the first of them: the hop limit of the reset and that of the end, if they differ.
     pub foreign_hops: Option<[u8; 2]>,
@@ -132,7 +133,9 @@ pub struct CaptureTotals {
     pub lost: u64,
     /// Lost segments that open a connection: SYN, SYN-ACK, the client's first data.
     pub lost_openings: u64,
-    /// The first data among these.
+    /// Lost FINs.
+    pub lost_fins: u64,
+    /// The first data among the lost openings.
     #[serde(skip)]
     lost_first_data: u64,
     /// Connections with such a loss.
@@ -162,6 +165,9 @@ pub struct CaptureTotals {
     pub unneeded: u64,
     pub needed: u64,
     pub unknown: u64,
+    /// Of these, data.
+    #[serde(skip)]
+    unknown_data: u64,
     /// The payload of unneeded retransmissions.
     pub unneeded_bytes: u64,
     pub timeouts: u64,
@@ -332,6 +338,11 @@ impl CaptureTotals {
         failed.full_size_only &= failure.full_size_only;
     }
 
+    /// Are these the figures of a single connection?
+    pub fn is_single(&self) -> bool {
+        self.connections + self.one_way + self.unopened() <= 1
+    }
+
     /// The number of connections with SYNs only.
     pub fn unopened(&self) -> u64 {
         self.failures.get(&FailureKind::SynUnanswered).map_or(0, |failed| failed.count)
@@ -361,7 +372,7 @@ impl CaptureTotals {
     /// Is all that happened that nothing answered any more?
     pub fn is_unanswered_only(&self) -> bool {
         let has_failed =
-            self.connections <= 1 && self.failures.keys().any(|kind| *kind != FailureKind::Reset);
+            self.is_single() && self.failures.keys().any(|kind| *kind != FailureKind::Reset);
         (self.idle_timeouts > 0 || has_failed) && self.retransmissions == self.unanswered
     }
 
@@ -444,6 +455,7 @@ impl CaptureTotals {
                     lost_openings += if retransmission.is_opening { segments } else { 0 };
                     // A lost SYN, SYN-ACK or FIN is no lost data.
                     if retransmission.len == 0 {
+                        self.lost_fins += u64::from(!retransmission.is_opening);
                         continue;
                     }
                     lost += segments;
@@ -455,7 +467,10 @@ impl CaptureTotals {
                     burst += segments;
                     last = retransmission.t;
                 }
-                Necessity::Unknown => self.unknown += 1,
+                Necessity::Unknown => {
+                    self.unknown += 1;
+                    self.unknown_data += u64::from(retransmission.len > 0);
+                }
             }
         }
         self.close_burst(burst);
@@ -492,7 +507,7 @@ impl CaptureTotals {
     /// without a verdict raise the upper bound.
     pub fn loss(&self) -> Option<LossRate> {
         let design = if self.lost > 0 { self.squares as f64 / self.lost as f64 } else { 1.0 };
-        LossRate::of([self.lost, self.unknown], self.segments, design)
+        LossRate::of([self.lost, self.unknown_data], self.segments, design)
     }
 
     /// Did a server discard segments that open connections because its listen queue was full? A

@@ -139,7 +139,7 @@ impl SenderState {
         self.zero_window
     }
 
-    /// The number of retransmissions since the last packet of the peer, without keep-alive probes.
+    /// The number of retransmissions since the last packet of the peer, without probes.
     pub const fn unanswered(&self) -> u32 {
         self.unanswered
     }
@@ -147,6 +147,11 @@ impl SenderState {
     /// The number of keep-alive probes since the last packet of the peer.
     pub const fn unanswered_probes(&self) -> u32 {
         self.unanswered_probes
+    }
+
+    /// Counts a retransmission that no packet of the peer has followed yet.
+    pub const fn count_unanswered(&mut self) {
+        self.unanswered = self.unanswered.saturating_add(1);
     }
 
     /// When an ACK last reported a gap.
@@ -235,11 +240,8 @@ impl SenderState {
         turnaround: Duration,
     ) -> Trigger {
         let trigger = self.trigger(segment, at, (flight, rtt), turnaround);
-        match trigger {
-            Trigger::KeepAlive => {
-                self.unanswered_probes += u32::from(at.since(self.last_sent) >= MIN_KEEP_ALIVE);
-            }
-            _ => self.unanswered += 1,
+        if trigger == Trigger::KeepAlive && at.since(self.last_sent) >= MIN_KEEP_ALIVE {
+            self.unanswered_probes += 1;
         }
         match trigger {
             Trigger::Timeout(backoff) | Trigger::Syn(backoff) => {

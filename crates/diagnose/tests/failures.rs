@@ -156,7 +156,7 @@ fn data_that_nothing_answers_any_more_ends_a_connection() {
         text.starts_with("The connection died: for the last 7.0 s 192.0.2.1:80 sent"),
         "{text}"
     );
-    assert!(text.contains("1.0 kB were never acknowledged"), "{text}");
+    assert!(text.contains("1.0 kB stayed without"), "{text}");
     assert!(!text.contains("MTU") && !text.contains("whether"), "{text}");
 }
 
@@ -202,7 +202,7 @@ fn a_reset_while_data_is_outstanding_ends_a_connection() {
     let (kind, document) = failed(script);
     assert_eq!(kind, Some(FailureKind::Reset));
     let text = text(&document);
-    assert!(text.starts_with("The server reset the connection while 1.0 kB"), "{text}");
+    assert!(text.starts_with("The server reset the connection, with 1.0 kB"), "{text}");
 
     // After the FINs a reset is usual.
     let mut script = Script::opened(1);
@@ -227,6 +227,69 @@ fn a_reset_with_another_hop_limit_comes_from_the_path() {
         assert_eq!(kind, expected);
         assert_eq!(text(&document).contains("hop limit of 250"), expected.is_some());
     }
+}
+
+/// One direction shows no answers, so that nothing can be said about them.
+#[test]
+fn one_direction_shows_no_failure() {
+    for opens in [true, false] {
+        let mut script = Script::opened(1);
+        let mut seq = script.transfer(100, 20);
+        for from in [1000, 3000, 5000, 7000] {
+            script.data(from, seq, MSS);
+            script.data(from + 1000, seq, MSS);
+            seq += MSS;
+        }
+        let is_of_client = |one: &Captured| one.packet.segment.ports.to == 80;
+        script.packets.retain(is_of_client);
+        if !opens {
+            script.packets.drain(..2);
+        }
+        let (kind, document) = failed(script);
+        assert_eq!((kind, document.connections[0].only_from), (None, Some("client")), "{opens}");
+    }
+}
+
+#[test]
+fn one_healthy_connection_beside_a_syn_without_an_answer_is_healthy() {
+    let mut healthy = Script::opened(1);
+    healthy.transfer(100, 400);
+    let mut unanswered = Script::new(2);
+    backoffs(0).for_each(|at| unanswered.syn(at));
+    let document = diagnosed(vec![healthy, unanswered]);
+    assert_eq!(document.answer.network, NetworkVerdict::Healthy);
+    let loss = document.answer.loss.expect("a share of lost segments");
+    assert!(loss.high < 0.01, "SYNs are no data: {loss:?}");
+    assert!(text(&document).starts_with("These paths lose nothing."), "{}", text(&document));
+}
+
+#[test]
+fn a_lost_fin_is_no_lost_data() {
+    let mut script = Script::opened(1);
+    let seq = script.transfer(100, 400);
+    let at = 100 + 401 * RTT;
+    for (after, stamp) in [(0, 11), (1000, 1011)] {
+        script.client(at + after, Flags::FIN | Flags::ACK, (seq, 1, 0));
+        let packet = &mut script.packets.last_mut().expect("a packet").packet;
+        packet.segment.timestamps = Some(Timestamps { value: stamp, echo: 7 });
+    }
+    script.ack(at + 1000 + RTT, seq + 1);
+    let packet = &mut script.packets.last_mut().expect("a packet").packet;
+    packet.segment.timestamps = Some(Timestamps { value: 8, echo: 1011 });
+    let document = diagnosed(vec![script]);
+    let totals = &document.summary.totals;
+    assert_eq!((totals.needed, totals.lost, totals.lost_fins), (1, 0, 1));
+    assert_eq!(document.answer.network, NetworkVerdict::Lossy);
+    assert!(text(&document).starts_with("This path loses no data."), "{}", text(&document));
+}
+
+#[test]
+fn zero_window_probes_without_an_answer_are_no_retransmissions() {
+    let mut script = Script::opened(1);
+    let seq = script.transfer(100, 4);
+    script.server(300, Flags::ACK, (1, seq), 0);
+    backoffs(500).for_each(|at| script.client(at, Flags::ACK, (seq, 1, 1)));
+    assert_eq!(failed(script).0, None);
 }
 
 #[test]
@@ -312,6 +375,11 @@ fn answered_keep_alives_neither_interrupt_a_silence_nor_retransmit() {
             let at = last_ack + n * 2000;
             script.client(at, Flags::ACK, (seq - 1, 1, len));
             script.ack(at + RTT, seq);
+            if len > 0 {
+                // The receiver reports the byte as a duplicate.
+                let packet = &mut script.packets.last_mut().expect("a packet").packet;
+                packet.segment.sack.push(SackBlock { start: seq - 1, end: seq });
+            }
         }
         let at = last_ack + 17_000;
         script.data(at, seq, MSS);
@@ -319,6 +387,7 @@ fn answered_keep_alives_neither_interrupt_a_silence_nor_retransmit() {
         let document = diagnosed(vec![script]);
         let report = &document.connections[0];
         assert_eq!(report.retransmissions.len(), 0, "{len}");
+        assert_eq!((report.duplicated, report.segments), (0, [5, 0]), "{len}");
         let [silence] = &report.silences[..] else { panic!("{:?}", report.silences) };
         assert_eq!(silence.wait, Wait::Application, "{len}");
         assert!((silence.length - 17.0).abs() < 1e-6, "{len}: {silence:?}");

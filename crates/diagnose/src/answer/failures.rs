@@ -11,7 +11,7 @@ use crate::totals::{CaptureTotals, FailedConnections};
 
 /// One sentence for each kind of failure.
 pub(super) fn sentences(totals: &CaptureTotals) -> impl Iterator<Item = Sentence> {
-    let of_one = totals.connections + totals.one_way + totals.unopened() == 1;
+    let of_one = totals.is_single();
     totals.failures.iter().map(move |(kind, failed)| sentence(*kind, failed, of_one))
 }
 
@@ -47,8 +47,8 @@ fn one(kind: FailureKind, failed: &FailedConnections) -> String {
             format!("{peer} never acknowledged the FIN: for the last {silent} it sent nothing.")
         }
         DataUnanswered => format!(
-            "The connection died: for the last {silent} {peer} sent nothing, and {left} were never \
-             acknowledged."
+            "The connection died: for the last {silent} {peer} sent nothing, and {left} stayed \
+             without an acknowledgment."
         ),
         KeepAliveUnanswered => {
             format!("The connection died: for the last {silent} {peer} answered no keep-alive.")
@@ -56,7 +56,7 @@ fn one(kind: FailureKind, failed: &FailedConnections) -> String {
         Reset => {
             let text = match outstanding {
                 0 => format!("A reset of the {by} ended the connection."),
-                _ => format!("The {by} reset the connection while {left} were not acknowledged."),
+                _ => format!("The {by} reset the connection, with {left} not acknowledged."),
             };
             match failed.foreign_hops {
                 Some([reset, others]) => format!(

@@ -120,9 +120,16 @@ impl CaptureAnswer {
     /// Qualifies the answer if the capture lacks a considerable share of the packets.
     pub(crate) fn not_captured(&mut self, summary: &Summary, skipped: &SkippedPackets) {
         let Some(sentence) = not_captured::sentence(summary, skipped) else { return };
-        self.sentences.insert(0, sentence);
-        if self.network == NetworkVerdict::Healthy {
-            self.network = NetworkVerdict::Unknown;
+        let qualify = |network: &mut NetworkVerdict, sentences: &mut Vec<Sentence>| {
+            sentences.insert(0, sentence.clone());
+            if *network == NetworkVerdict::Healthy {
+                *network = NetworkVerdict::Unknown;
+            }
+        };
+        qualify(&mut self.network, &mut self.sentences);
+        // The answer about the only connection is also that about the capture.
+        if let ([only], 1) = (&mut self.connections[..], summary.connections) {
+            qualify(&mut only.network, &mut only.sentences);
         }
     }
 }
@@ -164,8 +171,8 @@ fn network(totals: &CaptureTotals) -> NetworkVerdict {
     let nothing_known = totals.lost == 0
         && totals.unneeded == 0
         && (totals.unexplained() > 0 || totals.is_unanswered_only());
-    let loses =
-        totals.lost + totals.lost_openings + totals.ack_lost > 0 && !totals.is_listen_queue_full();
+    let lost = totals.lost + totals.lost_openings + totals.lost_fins + totals.ack_lost;
+    let loses = lost > 0 && !totals.is_listen_queue_full();
     match (loses, late) {
         _ if totals.connections == 0 || totals.segments == 0 || nothing_known => {
             NetworkVerdict::Unknown

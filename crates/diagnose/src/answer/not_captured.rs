@@ -11,10 +11,20 @@ const CONSIDERABLE: f64 = 0.01;
 
 /// `None` unless the capture lacks a considerable share of the packets.
 pub(super) fn sentence(summary: &Summary, skipped: &SkippedPackets) -> Option<Sentence> {
-    let share = |lacking: u64, present: u64| lacking as f64 / (lacking + present).max(1) as f64;
+    if summary.packets == 0 {
+        return None;
+    }
+    let share = |lacking: u64, present: u64| {
+        let lacking = lacking as f64;
+        lacking / (lacking + present as f64).max(1.0)
+    };
     let missed = summary.totals.missed_bytes;
     let of_data = share(missed, summary.totals.bytes);
-    let of_packets = share(skipped.dropped, summary.packets);
+    // The capture drops packets of any protocol.
+    let SkippedPackets { other, fragments, overlapping, malformed, untimed, unknown_link, .. } =
+        skipped;
+    let not_tcp = other + fragments + overlapping + malformed + untimed + unknown_link;
+    let of_packets = share(skipped.dropped, summary.packets + not_tcp);
     if of_data.max(of_packets) < CONSIDERABLE {
         return None;
     }
@@ -34,4 +44,28 @@ pub(super) fn sentence(summary: &Summary, skipped: &SkippedPackets) -> Option<Se
     );
     let figures = [("missed_bytes", json!(missed)), ("dropped", json!(skipped.dropped))];
     Some(Sentence::new(text, basis, &figures))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(packets: u64, other: u64, dropped: u64) -> Option<String> {
+        let summary = Summary { packets, ..Summary::default() };
+        let skipped = SkippedPackets { other, dropped, ..SkippedPackets::default() };
+        sentence(&summary, &skipped).map(|sentence| sentence.text)
+    }
+
+    #[test]
+    fn any_number_of_dropped_packets_is_a_share() {
+        let text = said(1, 0, u64::MAX).expect("a sentence");
+        assert!(text.starts_with("The capture lacks 100 % of the packets"), "{text}");
+    }
+
+    #[test]
+    fn dropped_packets_are_compared_with_packets_of_any_protocol() {
+        assert!(said(100, 0, 2).is_some());
+        assert_eq!(said(100, 9_900, 2), None);
+        assert_eq!(said(0, 0, 2), None);
+    }
 }

@@ -194,7 +194,8 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
     let late = if totals.is_undecided() { 0 } else { totals.delays() };
     let of = format!("{} of {} data segments", totals.lost, totals.segments);
     if totals.lost == 0 {
-        let nothing = if totals.lost_openings > 0 { "no data" } else { "nothing" };
+        let others = totals.lost_openings + totals.lost_fins;
+        let nothing = if others > 0 { "no data" } else { "nothing" };
         let basis = format!("{of} lost; with 95 % confidence less than {}", percent(high));
         let text = match totals.segments {
             _ if totals.unexplained() > totals.unneeded || totals.is_unanswered_only() => {

@@ -47,6 +47,7 @@ pub fn seconds(value: f64) -> String {
 pub fn bytes(count: u64) -> String {
     let kilo = count as f64 / 1e3;
     match count {
+        1 => "1 byte".into(),
         0..1000 => format!("{count} bytes"),
         1000..9_950 => format!("{kilo:.1} kB"),
         9_950..999_500 => format!("{kilo:.0} kB"),
