@@ -153,7 +153,7 @@ fn data_that_nothing_answers_any_more_ends_a_connection() {
     assert_eq!(document.answer.network, NetworkVerdict::Unknown);
     let text = text(&document);
     assert!(
-        text.starts_with("The connection died: for the last 7.0 s 192.0.2.1:80 sent"),
+        text.starts_with("In the connection's last 7.0 s nothing came back from 192.0.2.1"),
         "{text}"
     );
     assert!(text.contains("1.0 kB stayed without"), "{text}");

@@ -47,11 +47,11 @@ fn one(kind: FailureKind, failed: &FailedConnections) -> String {
             format!("{peer} never acknowledged the FIN: for the last {silent} it sent nothing.")
         }
         DataUnanswered => format!(
-            "The connection died: for the last {silent} {peer} sent nothing, and {left} stayed \
+            "In the connection's last {silent} nothing came back from {peer}, and {left} stayed \
              without an acknowledgment."
         ),
         KeepAliveUnanswered => {
-            format!("The connection died: for the last {silent} {peer} answered no keep-alive.")
+            format!("In the connection's last {silent} {peer} answered no keep-alive.")
         }
         Reset => {
             let text = match outstanding {
@@ -86,8 +86,10 @@ fn several(kind: FailureKind, failed: &FailedConnections) -> String {
         SynAckUnanswered => {
             format!("{connections} never opened: the SYN-ACK was not acknowledged, {such}.")
         }
-        DataUnanswered => format!("{connections} died: nothing answered any more, {such}."),
-        KeepAliveUnanswered => format!("{connections} died: no keep-alive was answered, {such}."),
+        DataUnanswered => format!("{connections} got no answer any more, {such}."),
+        KeepAliveUnanswered => {
+            format!("{connections} got no answer to keep-alives any more, {such}.")
+        }
         Reset => format!(
             "{connections} ended by a reset while data was not acknowledged or with another hop \
              limit, {such} by the {by}."
