@@ -77,8 +77,16 @@ impl Ring {
         count: 0,
     };
 
-    /// The copy that a packet with this fingerprint is of one that passed up to `within` before.
+    /// May a packet with this fingerprint be a copy?
     #[inline]
+    fn may_know(&self, fingerprint: Fingerprint) -> bool {
+        let (lower, _) = halves(fingerprint);
+        // Comparing all takes no branch for each, unlike a search.
+        let is_known = |found: u32, one: &u32| found | u32::from(*one == lower);
+        self.lower.iter().fold(0, is_known) != 0
+    }
+
+    /// The copy that a packet with this fingerprint is of one that passed up to `within` before.
     fn copy(
         &self,
         (fingerprint, location): (Fingerprint, Location),
@@ -86,11 +94,6 @@ impl Ring {
         within: Within,
     ) -> Option<Copy> {
         let (lower, upper) = halves(fingerprint);
-        // Comparing all takes no branch for each, unlike a search.
-        let is_known = |found: u32, one: &u32| found | u32::from(*one == lower);
-        if self.lower.iter().fold(0, is_known) == 0 {
-            return None;
-        }
         let known = (0..self.count.min(REMEMBERED))
             .filter(|&index| (self.lower[index], self.upper[index]) == (lower, upper))
             .map(|index| (at.since(self.times[index]), self.locations[index]));
@@ -137,9 +140,26 @@ impl RecentPackets {
     /// SYN-ACK, and a retransmitted SYN and an expired timer cause equal SYN-ACKs at almost the
     /// same time; such a pair is evidence of copies only if the capture has others, or if the two
     /// passed at different locations. So are equal RSTs, by which a host answers several segments.
+    #[inline]
     pub fn copied(&mut self, captured: &Captured, at: Instant, copies: u64) -> Option<Copy> {
-        let (packet, location) = (&captured.packet, Location::of(captured));
-        let fingerprint = fingerprint(packet);
+        let key = (fingerprint(&captured.packet), Location::of(captured));
+        let ring = self.ring.get_or_insert_with(|| Box::new(Ring::EMPTY));
+        if captured.packet.segment.flags.has(Flags::SYN) || ring.may_know(key.0) {
+            return self.copied_slowly(key, (captured, at), copies);
+        }
+        ring.remember(key, at);
+        None
+    }
+
+    /// As [`Self::copied`], for a SYN or a packet that may be a copy.
+    #[inline(never)]
+    fn copied_slowly(
+        &mut self,
+        (fingerprint, location): (Fingerprint, Location),
+        (captured, at): (&Captured, Instant),
+        copies: u64,
+    ) -> Option<Copy> {
+        let packet = &captured.packet;
         let flags = packet.segment.flags;
         let is_numbered = packet.identification != 0;
         let ring = self.ring.get_or_insert_with(|| Box::new(Ring::EMPTY));
