@@ -1,11 +1,10 @@
 //! Captures that contain packets twice: a mirrored port, or two capture points on the path.
 
-use std::net::Ipv4Addr;
+mod packets;
 
 use rtolab_capture::{Captured, CapturedPacket, RUN_START};
 use rtolab_diagnose::{ConnectionReport, Diagnosis};
-use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
-use rtolab_tcp::{Codepoint, Flags, SynOptions};
+use rtolab_tcp::{Flags, SynOptions};
 use rtolab_time::Duration;
 
 /// The number of segments that the client sends.
@@ -19,28 +18,16 @@ fn packet(
     numbers: (u32, u32, u32),
 ) -> CapturedPacket {
     let (seq, ack, len) = numbers;
-    let addresses =
-        Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 0, 2) };
-    let ports = Ports { from: 1000, to: 80 };
-    let segment = WireSegment {
-        ports: if forward { ports } else { ports.reversed() },
-        seq,
-        ack,
-        len,
-        window: 60_000,
-        flags,
-        syn: SynOptions { mss: Some(1000), ..SynOptions::default() },
-        timestamps: None,
-        sack: [].into_iter().collect(),
-    };
-    CapturedPacket {
-        at: RUN_START + Duration::from_micros(micros),
-        addresses: if forward { addresses } else { addresses.reversed() },
-        identification,
-        codepoint: Codepoint::default(),
-        segment,
-        comment: None,
+    let mut packet = packets::packet(0, 1, flags, (seq, len)).packet;
+    packet.at = RUN_START + Duration::from_micros(micros);
+    packet.identification = identification;
+    (packet.segment.ack, packet.segment.window) = (ack, 60_000);
+    packet.segment.syn = SynOptions { mss: Some(1000), ..SynOptions::default() };
+    if !forward {
+        packet.addresses = packet.addresses.reversed();
+        packet.segment.ports = packet.segment.ports.reversed();
     }
+    packet
 }
 
 /// A transfer with a round trip of 100 ms, a segment each 10 ms.

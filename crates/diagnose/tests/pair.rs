@@ -139,7 +139,8 @@ fn packets_that_go_on_in_one_capture_only_are_named() {
         let [out, back] = document.pair.expect("a pair").directions;
         assert_eq!((out.lost, out.missing_at_end, back.missing_at_end), (0, missing, 0), "{last}");
         let texts = document.answer.sentences.iter().map(|sentence| &sentence.text);
-        let named = texts.filter(|text| text.contains("After that, 3 packets are in")).count();
+        let named =
+            texts.filter(|text| text.contains("After that, 3 packets were captured at")).count();
         assert_eq!(named, usize::from(missing > 0), "{last}");
     }
 }

@@ -39,7 +39,7 @@ WORDS: Mapping[str, tuple[str, str, str]] = {
     ),
     "go-back-N": (
         TERM,
-        "After a timeout the sender retransmits all outstanding data, although it had arrived.",
+        "After a timeout the sender retransmits all outstanding data, also what had arrived.",
         "",
     ),
     "time_lost": (

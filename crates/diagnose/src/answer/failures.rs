@@ -78,11 +78,7 @@ fn several(kind: FailureKind, failed: &FailedConnections) -> String {
     };
     match kind {
         SynUnanswered => format!("{connections} got no answer to the SYN, {such} to {peer}."),
-        Refused => format!("{connections} were refused by a reset, {such} to {peer}.").replacen(
-            "1 connection were",
-            "1 connection was",
-            1,
-        ),
+        Refused => format!("A reset refused {connections}, {such} to {peer}."),
         SynAckUnanswered => {
             format!("{connections} never opened: the SYN-ACK was not acknowledged, {such}.")
         }

@@ -47,11 +47,11 @@ pub(super) fn of_pair(pair: &Pair) -> Vec<Sentence> {
         };
         let mut text = format!("Between the two captures, {name}, {fate}.");
         if direction.missing_at_end > 0 {
-            let missing = counted(direction.missing_at_end, "packet");
             let _ = write!(
                 text,
-                " After that, {missing} are in the capture at their sender only: they were lost, \
-                 unless the other capture had ended."
+                " After that, {} captured at their sender only: lost, unless the other capture had \
+                 ended.",
+                were(direction.missing_at_end)
             );
         }
         let [least, median, most, longest] = direction.delay.unwrap_or_default();
