@@ -26,6 +26,8 @@ STYLES = {
 }
 LONGEST_TERM = len("newreno:timestamp-heuristic")
 """The longest name of a sender that is not wrapped."""
+MOST_ROWS = 40
+"""With more rows a table has one for all flows of a `[[flow]]`."""
 
 
 def compact() -> Table:
@@ -34,52 +36,68 @@ def compact() -> Table:
 
 
 def runs(result: Result) -> Table:
-    """The medians of a result's runs, a row per sender and flow."""
+    """The medians of a result's runs, a row per sender and flow; see `by_flow`."""
     columns = {
         "time s": ("elapsed_s", 2),
         "lost": ("lost", 1),
         "rexmits": ("retransmissions", 1),
         "unneeded": ("unneeded", 1),
         "timeouts": ("timeouts", 1),
-        "kbit/s": ("goodput_bps", 2),
+        "kbit/s": ("goodput_kbps", 2),
     }
-    one = result.runs == result.connections["sender"].n_unique()
+    connections = result.connections.with_columns(goodput_kbps=pl.col("goodput_bps") / 1000)
+    medians = (pl.median(name) for name, _ in columns.values())
+    rows = by_flow(connections, pl.sum("completed"), pl.len().alias("all"), *medians)
+    one = rows["all"].max() == 1
     table = compact()
     table.add_column("sender", overflow="fold", min_width=8)
     table.add_column("flow", no_wrap=True)
-    table.add_column("done", justify="right", no_wrap=True)
-    for name in columns:
+    for name in ("done", *columns):
         table.add_column(name, justify="right", no_wrap=True)
-    grouped = result.connections.group_by("sender", "flow", maintain_order=True)
-    for (sender, flow), frame in grouped:
-        completed = f"{frame['completed'].sum()}/{frame.height}"
-        medians = frame.select(pl.median(name) for name, _ in columns.values()).row(0)
+    for sender, flow, completed, connections_in_row, *values in rows.iter_rows():
         cells = []
-        for value, (name, digits) in zip(medians, columns.values(), strict=True):
-            scaled = value / 1000 if value is not None and name == "goodput_bps" else value
+        for value, (_, digits) in zip(values, columns.values(), strict=True):
             places = 0 if one and digits == 1 else digits
-            cells.append("-" if scaled is None else f"{scaled:.{places}f}")
-        table.add_row(_wrapped(str(sender)), str(flow), completed, *cells)
+            cells.append("-" if value is None else f"{value:.{places}f}")
+        done = f"{completed}/{connections_in_row}"
+        table.add_row(_wrapped(sender), flow, done, *cells)
     return table
 
 
 def outages(result: Result) -> Table:
     """How the runs resumed after outages, a row per sender and flow: medians of all outages."""
     columns = {"resume\ndelay s": "resume_s", "to 90 % of\nthe rate s": "full_rate_s"}
+    per_minute = 60 * pl.sum("probes") / pl.sum("length_s")
+    rows = by_flow(
+        result.outages,
+        pl.len().alias("outages"),
+        pl.count("resume_s").alias("resumed"),
+        *(pl.median(name) for name in columns.values()),
+        pl.when(pl.sum("length_s") > 0).then(per_minute).alias("probes"),
+    )
     table = compact()
     table.add_column("sender", overflow="fold", min_width=8)
     table.add_column("flow", no_wrap=True)
     for name in ("\noutages", "\nresumed", *columns, "probes\na minute"):
         table.add_column(name, justify="right", no_wrap=True)
-    grouped = result.outages.group_by("sender", "flow", maintain_order=True)
-    for (sender, flow), frame in grouped:
-        medians = frame.select(pl.median(name) for name in columns.values()).row(0)
+    for sender, flow, found, resumed, *medians, probes in rows.iter_rows():
         cells = ["-" if value is None else f"{value:.2f}" for value in medians]
-        counts = (str(frame.height), str(frame["resume_s"].count()))
-        length, sent = float(frame["length_s"].sum()), float(frame["probes"].sum())
-        probes = f"{60 * sent / length:.1f}" if length else "-"
-        table.add_row(_wrapped(str(sender)), str(flow), *counts, *cells, probes)
+        sent = "-" if probes is None else f"{probes:.1f}"
+        table.add_row(_wrapped(sender), flow, str(found), str(resumed), *cells, sent)
     return table
+
+
+def by_flow(rows: pl.DataFrame, *values: pl.Expr) -> pl.DataFrame:
+    """These values of each sender and flow, in the order of the rows.
+
+    If there are too many, flows that one `[[flow]]` counts, as bulk-1 and bulk-2, share the row
+    bulk-*.
+    """
+    if rows.select(pl.struct("sender", "flow").n_unique()).item() > MOST_ROWS:
+        name = pl.col("flow").str.replace(r"-\d+$", "")
+        is_counted = pl.n_unique("flow").over(name) > 1
+        rows = rows.with_columns(flow=pl.when(is_counted).then(name + "-*").otherwise("flow"))
+    return rows.group_by("sender", "flow", maintain_order=True).agg(*values)
 
 
 def _wrapped(sender: str) -> str:

@@ -1,0 +1,67 @@
+"""Printed tables of runs."""
+
+from io import StringIO
+from pathlib import Path
+from statistics import median
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+import rtolab
+from rtolab import tables
+from rtolab.result import Result
+
+SCENARIO = """
+title = "Many flows"
+duration = "10 s"
+[[link]]
+name = "path"
+between = ["a", "b"]
+rate = "10 Mbit/s"
+delay = "10 ms"
+outages.scripted = [{ at = "100 ms", for = "1 s" }]
+[[flow]]
+name = "counted"
+from = "a"
+to = "b"
+bytes = "20 kB"
+count = 39
+[[flow]]
+name = "other-1"
+from = "a"
+to = "b"
+bytes = "100 kB"
+"""
+
+
+def run(counted: int, folder: Path) -> Result:
+    """The result with this many counted flows, and one more."""
+    scenario = folder / "many.toml"
+    scenario.write_text(SCENARIO)
+    return rtolab.run(scenario, set={"flow.counted.count": counted}, trace=False)
+
+
+def lines(table: object) -> list[list[str]]:
+    """The words of each line."""
+    text = StringIO()
+    Console(file=text, width=100).print(table)
+    return [line.split() for line in text.getvalue().splitlines() if line.strip()]
+
+
+def test_forty_flows_have_a_row_each(tmp_path: Path) -> None:
+    rows = lines(tables.runs(run(39, tmp_path)))[2:]
+    assert [row[1] for row in rows] == [f"counted-{n}" for n in range(1, 40)] + ["other-1"]
+    assert all(row[2] == "1/1" for row in rows)
+
+
+def test_of_more_flows_the_counted_ones_share_a_row(tmp_path: Path) -> None:
+    result = run(40, tmp_path)
+    counted, other = lines(tables.runs(result))[2:]
+    assert (counted[1:3], other[1:3]) == (["counted-*", "40/40"], ["other-1", "1/1"])
+    of_counted = result.connections.filter(pl.col("flow") != "other-1")
+    assert float(counted[3]) == pytest.approx(median(of_counted["elapsed_s"]), abs=0.0051)
+    goodput = median(of_counted["goodput_bps"])
+    assert float(counted[8]) == pytest.approx(goodput / 1000, abs=0.0051)
+    counted, other = lines(tables.outages(result))[3:]
+    assert (counted[1:4], other[1:4]) == (["counted-*", "40", "40"], ["other-1", "1", "1"])
