@@ -14,6 +14,10 @@ const INITIAL_WINDOW: u64 = 10;
 const MIN_PROBE: Duration = Duration::from_millis(2);
 /// The finding that an end sends beyond the peer's advertised window.
 pub(crate) const WINDOW_OVERRUN: &str = "window-overrun";
+/// From here on a timer need not be doubled (RFC 6298 section 2.5).
+const MAX_RTO: Duration = Duration::from_secs(60);
+/// The minimum number of timeouts as long as those before that show a sender without back-off.
+const MIN_CONSTANT_TIMEOUTS: u64 = 3;
 /// The maximum number of frames listed per finding.
 const MAX_FRAMES: usize = 10;
 
@@ -40,6 +44,9 @@ pub(crate) struct Conformance {
     overruns: Frames,
     early_fast: Frames,
     early_timeouts: Frames,
+    constant_timeouts: Frames,
+    /// The sequence number and the wait of the latest timeout.
+    last_timeout: Option<(u32, Duration)>,
 }
 
 /// The data that the end sends before its first data is acknowledged.
@@ -132,7 +139,17 @@ impl Conformance {
             Trigger::Timeout(0) if srtt.is_some_and(|srtt| copy.idle < srtt) => {
                 self.early_timeouts.push(copy.frame);
             }
+            Trigger::Timeout(1..) => {
+                let last = self.last_timeout.filter(|(seq, _)| *seq == copy.raw_seq);
+                // Twice as long, less the precision of timers.
+                if last.is_some_and(|(_, wait)| wait < MAX_RTO && copy.idle * 2 < wait * 3) {
+                    self.constant_timeouts.push(copy.frame);
+                }
+            }
             _ => {}
+        }
+        if let Trigger::Timeout(_) = copy.trigger {
+            self.last_timeout = Some((copy.raw_seq, copy.idle));
         }
     }
 
@@ -167,6 +184,14 @@ impl Conformance {
         if *count > 0 {
             let about = format!("times out within a smoothed round trip {count} times");
             add("early-timeout", about, first);
+        }
+        let Frames { count, first } = &self.constant_timeouts;
+        if *count >= MIN_CONSTANT_TIMEOUTS {
+            let about = format!(
+                "does not back off: {count} times the timer expired again after hardly more than \
+                 the time before; RFC 6298 section 5.5 doubles it"
+            );
+            add("no-back-off", about, first);
         }
         findings
     }

@@ -391,6 +391,9 @@ impl Connection {
         }
         if let Some(since) = zero_window.filter(|_| has_opened) {
             sending.on_window_opened(frame.at);
+            // What waited for the window waits no longer, although a probe may look like one of a
+            // keep-alive.
+            self.active = frame.at;
             self.note_closed_window(since, (frame.at, frame.number), from);
         }
     }

@@ -91,6 +91,8 @@ pub(crate) struct HalfConnection {
     /// The payload of a full segment in bytes, as far as the handshake shows it.
     pub mss: u32,
     pub retransmissions: u64,
+    /// Segments with the flag CWR (RFC 3168 section 6.1.2), except SYNs.
+    pub ecn_reductions: u64,
     pub reordering: Reordering,
     /// The timers of other minimum RTOs, if the diagnosis replays them.
     pub timers: Option<Box<TimerReplay>>,
@@ -117,6 +119,7 @@ impl HalfConnection {
             segments: 0,
             mss: UNKNOWN_MSS,
             retransmissions: 0,
+            ecn_reductions: 0,
             reordering: Reordering::default(),
             timers: None,
         }
@@ -135,6 +138,8 @@ impl HalfConnection {
     ) {
         self.bytes += u64::from(segment.len);
         self.segments += u64::from(self.wire_segments(segment.len));
+        let is_reduction = segment.flags.has(Flags::CWR) && !segment.flags.has(Flags::SYN);
+        self.ecn_reductions += u64::from(is_reduction);
         let max = self.flight().max();
         self.conformance.on_sent(segment, frame, (self.detectors.flight(), self.rtt.srtt));
         let arrival = match self.is_discarded_by_paws(segment) {
@@ -173,6 +178,14 @@ impl HalfConnection {
     /// The number of segments on the wire that carry a payload of `len` bytes.
     pub const fn wire_segments(&self, len: u32) -> u32 {
         if len <= self.mss { (len > 0) as u32 } else { len.div_ceil(self.mss) }
+    }
+
+    /// The payload of a full segment in bytes; the mean payload if the capture lacks the handshake.
+    pub fn segment_size(&self) -> u64 {
+        match self.mss {
+            UNKNOWN_MSS => self.bytes / self.segments.max(1),
+            mss => u64::from(mss),
+        }
     }
 
     /// Processes a segment that retransmits at least some of its bytes.

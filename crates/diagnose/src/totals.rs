@@ -1,5 +1,9 @@
 //! Totals over connections, on which the answer is based.
 
+mod failures;
+mod loss_rate;
+mod outages;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -14,6 +18,10 @@ use crate::silence::Wait;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 
+pub use failures::FailedConnections;
+pub use loss_rate::LossRate;
+pub(crate) use outages::Blackout;
+
 /// Needed retransmissions belong to one burst of losses if they are within a round trip, or within
 /// this time in seconds.
 const BURST: f64 = 0.01;
@@ -25,14 +33,9 @@ const TIMES_THE_LOSS_RATE: f64 = 20.0;
 const OPENING_SEGMENTS: u64 = 3;
 /// Shorter times without a packet are those of an ordinary retransmission timeout, in seconds.
 const LONG_HOLD: f64 = 1.0;
-/// An episode with fewer timeouts, of which all but the last were lost, is no outage of the path: a
-/// full queue may have dropped the only copy.
-const OUTAGE_TIMEOUTS: u32 = 2;
 /// The smallest mean number of outstanding bytes with which the ACKs of a sender are not delayed:
 /// three large segments.
 const MIN_OUTSTANDING: f64 = 4380.0;
-/// The quantile of the normal distribution for a confidence interval of 95 %.
-const QUANTILE: f64 = 1.96;
 
 /// The number and the durations of waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -51,66 +54,6 @@ impl Waits {
         self.seconds += seconds;
         self.longest = self.longest.max(seconds);
     }
-}
-
-/// A share with its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names are self-explanatory")]
-pub struct LossRate {
-    pub share: f64,
-    pub low: f64,
-    pub high: f64,
-}
-
-impl LossRate {
-    /// The share of `sent` packets that were lost, with Wilson's score interval; `None` if none was
-    /// sent. `lost` are those that were lost, and those of which that is unknown. `burst` is the
-    /// mean length of the burst to which a loss belongs.
-    pub fn of(lost: [u64; 2], sent: u64, burst: f64) -> Option<Self> {
-        if sent == 0 {
-            return None;
-        }
-        let count = sent as f64 / burst;
-        let interval = |lost: u64| {
-            let share = (lost as f64 / sent as f64).min(1.0);
-            let square = QUANTILE * QUANTILE;
-            let middle = share + square / (2.0 * count);
-            let spread = share * (1.0 - share) / count + square / (4.0 * count * count);
-            let spread = QUANTILE * spread.sqrt();
-            let whole = 1.0 + square / count;
-            [share, ((middle - spread) / whole).max(0.0), ((middle + spread) / whole).min(1.0)]
-        };
-        let [lost, unknown] = lost;
-        let [share, low, _] = interval(lost);
-        let [_, _, high] = interval(lost + unknown);
-        let low = if lost == 0 { 0.0 } else { low };
-        Some(Self { share, low, high })
-    }
-}
-
-/// The connections that failed in one way.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names are self-explanatory")]
-pub struct FailedConnections {
-    pub count: u64,
-    /// The number of the first of them.
-    pub number: u64,
-    /// For the first of them: the address and port of the end that did not answer, or that sent the
-    /// reset.
-    pub peer: String,
-    /// For the first of them: this end, `client` or `server`.
-    pub by: &'static str,
-    /// Retransmissions or keep-alive probes without an answer.
-    pub repeats: u64,
-    /// The longest time without a packet of the other end, in seconds.
-    pub silent: f64,
-    /// Payload bytes that were never acknowledged.
-    pub outstanding: u64,
-    /// Is [`ConnectionFailure::full_size_only`](crate::ConnectionFailure::full_size_only) true for
-    /// all of them?
-    pub full_size_only: bool,
-    /// For the first of them: the hop limit of the reset and that of the end, if they differ.
-    pub foreign_hops: Option<[u8; 2]>,
 }
 
 /// Totals over connections, or the figures of one.
@@ -152,15 +95,21 @@ pub struct CaptureTotals {
     queued: [u64; 3],
     /// The longest stall of an episode whose timeouts were not spurious, in seconds.
     pub longest_outage: f64,
-    /// The longest of these with two or more timeouts, so that nothing got through.
+    /// The longest time in which nothing got through, if any.
     #[serde(skip)]
-    pub longest_blackout: f64,
-    /// When it began, in seconds since the capture's first packet.
-    #[serde(skip)]
-    pub longest_blackout_at: f64,
-    /// The timeouts in such stalls.
+    pub(crate) blackout: Option<Blackout>,
+    /// The timeouts in such times.
     #[serde(skip)]
     pub blackout_timeouts: u64,
+    /// Times in which the sender repaired one loss at each timeout, although ACKs came.
+    #[serde(skip)]
+    pub(crate) repairs_by_timeout: Waits,
+    /// The timeouts in these times.
+    #[serde(skip)]
+    pub(crate) repairing_timeouts: u64,
+    /// Segments by which a sender said that it had reduced its window after an ECN mark (CWR).
+    #[serde(skip)]
+    pub(crate) ecn_reductions: u64,
     pub retransmissions: u64,
     pub unneeded: u64,
     pub needed: u64,
@@ -255,6 +204,7 @@ impl CaptureTotals {
         self.bytes += report.bytes.iter().sum::<u64>();
         self.missed_bytes += report.missed_bytes;
         self.segments += report.segments.iter().sum::<u64>();
+        self.ecn_reductions += report.ecn_reductions;
         self.time_lost += report.time_lost.unwrap_or(0.0);
         self.add_retransmissions(report);
         self.add_failure(report);
@@ -277,7 +227,8 @@ impl CaptureTotals {
                 self.longest_outage = self.longest_outage.max(stall.unwrap_or(0.0));
                 self.add_blackout(report, episode);
             }
-            if episode.cost.unneeded_bytes > 0 && episode.class != TimeoutClass::Genuine {
+            self.add_repairs_by_timeout(report, episode);
+            if episode.is_mostly_unneeded && episode.class != TimeoutClass::Genuine {
                 self.time_lost_by_sender += stall.map_or(0.0, |stall| (lost - stall).max(0.0));
             }
         }
@@ -307,35 +258,6 @@ impl CaptureTotals {
                 self.shortest_idle_timeout = end.idle;
             }
         }
-    }
-
-    fn add_failure(&mut self, report: &ConnectionReport) {
-        let Some(failure) = &report.failure else { return };
-        let of_end = report.retransmissions.iter().rev().filter(|one| one.from == failure.from);
-        let unanswered = of_end.take(failure.unanswered());
-        self.unanswered +=
-            unanswered.filter(|one| one.verdict == Necessity::Unknown).count() as u64;
-        let failed = self.failures.entry(failure.kind).or_insert_with(|| {
-            let silent_end = match failure.kind {
-                FailureKind::Refused | FailureKind::Reset => failure.from,
-                _ if failure.from == "client" => "server",
-                _ => "client",
-            };
-            let address = if silent_end == "client" { &report.client } else { &report.server };
-            FailedConnections {
-                number: report.number,
-                peer: address.clone(),
-                by: silent_end,
-                full_size_only: true,
-                foreign_hops: failure.foreign_hops,
-                ..FailedConnections::default()
-            }
-        });
-        failed.count += 1;
-        failed.repeats += failure.repeats;
-        failed.silent = failed.silent.max(failure.silent);
-        failed.outstanding += failure.outstanding;
-        failed.full_size_only &= failure.full_size_only;
     }
 
     /// Are these the figures of a single connection?
@@ -386,18 +308,6 @@ impl CaptureTotals {
     /// shows out of order, and those that the sender retransmitted without need before they came.
     pub const fn reordered(&self) -> u64 {
         self.reordering.count + if self.reordering.count > 0 { self.unneeded_fast } else { 0 }
-    }
-
-    fn add_blackout(&mut self, report: &ConnectionReport, episode: &EpisodeReport) {
-        let is_syn = |frame| report.timeouts.iter().any(|one| one.handshake && one.frame == frame);
-        let Some([from, to]) = episode.stalled else { return };
-        if episode.cost.timeouts < OUTAGE_TIMEOUTS || is_syn(episode.frames[0]) {
-            return;
-        }
-        self.blackout_timeouts += u64::from(episode.cost.timeouts);
-        if to - from > self.longest_blackout {
-            (self.longest_blackout, self.longest_blackout_at) = (to - from, from);
-        }
     }
 
     fn add_round_trips(&mut self, report: &ConnectionReport) {

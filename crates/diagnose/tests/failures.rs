@@ -1,5 +1,5 @@
-//! Tests of connections that fail, and of times in which nothing is lost or late: closed windows
-//! and idle connections with keep-alives.
+//! Tests of connections that fail, of times in which nothing is lost or late (closed windows and
+//! idle connections with keep-alives), and of senders that recover slowly.
 
 mod packets;
 
@@ -429,4 +429,52 @@ fn the_initial_window_ends_with_the_first_sack_block_or_wait() {
     assert_eq!(findings(&[100, 101]), 1);
     assert_eq!(findings(&[151, 152]), 0);
     assert_eq!(findings(&[190]), 0);
+}
+
+/// Six segments are lost, and after the first timeout each is repaired by a timeout of its own,
+/// `wait` milliseconds after the acknowledgment of the one before.
+fn repaired_by_timeouts(wait: u64) -> Document {
+    let mut script = Script::opened(1);
+    let seq = script.transfer(100, 4);
+    (0..6).for_each(|n| script.data(300, seq + n * MSS, MSS));
+    let mut at = 1300;
+    for n in 0..6 {
+        script.data(at, seq + n * MSS, MSS);
+        script.ack(at + RTT, seq + (n + 1) * MSS);
+        at += RTT + wait;
+    }
+    diagnosed(vec![script])
+}
+
+#[test]
+fn a_sender_that_waits_for_its_timer_at_each_loss_is_named() {
+    let document = repaired_by_timeouts(1000);
+    let said = text(&document);
+    assert!(said.contains("waited for its timer at each loss, 5 times for 5.2 s."), "{said}");
+    assert!(!said.contains("outage"), "{said}");
+    let said = text(&repaired_by_timeouts(0));
+    assert!(!said.contains("at each loss"), "{said}");
+}
+
+/// The findings about a client that retransmits a segment after these waits in milliseconds.
+fn backing_off(waits: &[u64]) -> Vec<&'static str> {
+    let mut script = Script::opened(1);
+    let seq = script.transfer(100, 4);
+    let mut at = 300;
+    script.data(at, seq, MSS);
+    for wait in waits {
+        at += wait;
+        script.data(at, seq, MSS);
+    }
+    script.ack(at + RTT, seq + MSS);
+    let document = diagnosed(vec![script]);
+    document.connections[0].findings.iter().map(|finding| finding.kind).collect()
+}
+
+#[test]
+fn a_sender_that_does_not_back_off_is_named() {
+    assert_eq!(backing_off(&[1000; 4]), ["no-back-off"]);
+    assert!(backing_off(&[1000; 3]).is_empty(), "two timeouts as long as the first are too few");
+    assert!(backing_off(&[1000, 2000, 4000, 8000]).is_empty());
+    assert!(backing_off(&[1000, 2000, 60_000, 60_000, 60_000, 60_000]).is_empty());
 }

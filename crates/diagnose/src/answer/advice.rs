@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::round_trips::{self, is_reordering};
-use super::sentence::{MIN_MENTIONED_LOSS_S, OUTAGE, Sentence};
+use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::words::{bytes, counted, rate, seconds};
 use crate::pair::Pair;
 use crate::report::ConnectionReport;
@@ -15,14 +15,17 @@ const SOME_LOSSES: u64 = 10;
 /// A sender with F-RTO or timestamps retransmits no more than this after a stall: a probe, and a
 /// segment at each of two timeouts.
 const FEW_UNNEEDED: u64 = 3;
+/// If one of this many segments is retransmitted without need, that costs nothing.
+const FEW_OF: u64 = 100;
 /// Shorter transfers than this, in seconds, have no meaningful rate.
 const MIN_TRANSFER: f64 = 0.5;
 /// The payload of fewer bytes says nothing about a rate.
 const MIN_BYTES: u64 = 100_000;
 
-const NO_QUEUE_SEEN: &str = "Round trips hardly grew before the losses: there is no sign of a \
-    queue, but a short queue would not show. Look for interface errors on the path (a bad cable, a \
-    bad radio), for a rate limiter that discards, and for a device with a short queue.";
+const NO_QUEUE_SEEN: &str = "Hardly any data waited before the losses, as far as round trips show: \
+    there is no sign of a queue, but a short queue would not show. Look for interface errors on \
+    the path (a bad cable, a bad radio), for a rate limiter that discards, and for a device with a \
+    short queue.";
 /// The minimum growth of one-way delays that shows a queue, in seconds.
 const MIN_QUEUE_S: f64 = 0.002;
 
@@ -32,8 +35,8 @@ pub(super) fn with_delays(sentence: &mut Sentence, pair: &Pair) {
     let grew = most - least;
     if sentence.text == NO_QUEUE_SEEN && pair.directions[0].lost > 0 && grew >= MIN_QUEUE_S {
         sentence.text = format!(
-            "Round trips hardly grew before the losses, but one-way delays to the receiver grow by \
-             {}: a short queue may have dropped these packets. Look at the drop counters of the \
+            "Hardly any data waited before the losses, as far as round trips show, but one-way \
+             delays to the receiver grow by {}: a short queue may have dropped these packets. Look at the drop counters of the \
              device that sends into the slowest link, then for interface errors (a bad cable, a \
              bad radio).",
             seconds(grew)
@@ -70,17 +73,19 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
         format!(" The transfer ran at {speed}, retransmissions included.")
     });
     let figures = [("lost", json!(totals.lost)), ("ack_lost", json!(totals.ack_lost))];
-    if totals.lost + totals.ack_lost == 0 || totals.is_undecided() {
+    let outage = totals.outage().filter(|_| !totals.is_listen_queue_full());
+    if outage.is_none() && (totals.lost + totals.ack_lost == 0 || totals.is_undecided()) {
         return None;
     }
     let text = match totals.queue() {
+        Some(1..) if outage.is_some() => {
+            "Look for an outage of the path. The losses of the full link are no fault: TCP sends \
+             faster until a link is full, and learns its speed from them."
+        }
+        _ if outage.is_some() => "Look for an outage of the path.",
         _ if totals.lost == 0 => {
             "Acknowledgments were lost: look at the drop and error counters of the path's devices \
              in that direction."
-        }
-        Some(1..) if totals.longest_blackout >= OUTAGE => {
-            "Look for an outage of the path. The losses of the full link are no fault: TCP sends \
-             faster until a link is full, and learns its speed from them."
         }
         Some(1..) => &format!(
             "Such losses are no fault: TCP sends faster until a link is full, and learns its speed from \
@@ -88,14 +93,11 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
              traffic suffers from the full queue, use a queue discipline such as `fq_codel` on \
              the device that sends into the slowest link."
         ),
-        _ if totals.longest_outage >= OUTAGE => {
-            "At times nothing got through: look for an outage of the path."
-        }
         Some(0) if totals.lost >= SOME_LOSSES && totals.delays() > 0 => &format!(
-            "Outside the {} round trips hardly grew before losses: there is no sign of a queue, but \
-                 a short queue would not show. For the losses, look for interface errors on the \
-                 path (a bad cable, a bad radio), for a rate limiter that discards, and for a \
-                 device with a short queue.",
+            "Outside the {} hardly any data waited before losses, as far as round trips show: there \
+                 is no sign of a queue, but a short queue would not show. For the losses, look for \
+                 interface errors on the path (a bad cable, a bad radio), for a rate limiter that \
+                 discards, and for a device with a short queue.",
             delay(totals)
         ),
         Some(0) if totals.lost >= SOME_LOSSES => NO_QUEUE_SEEN,
@@ -198,6 +200,7 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
             return healthy(report, basis, totals);
         }
         _ if totals.lost == 0 && totals.unneeded > 0 && is_reordering(totals) => return None,
+        _ if is_barely_disturbed(totals) => return healthy(report, basis, totals),
         _ if is_at_receiver && totals.unneeded <= FEW_UNNEEDED => {
             "Only a capture at the sender shows whether a setting of TCP would save time."
         }
@@ -223,6 +226,17 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
     };
     let figures = [("unneeded", json!(totals.unneeded)), ("go_back_n", json!(totals.go_back_n))];
     Some(Sentence::new(text, basis, &figures))
+}
+
+/// Was nothing lost or late, and hardly anything retransmitted?
+fn is_barely_disturbed(totals: &CaptureTotals) -> bool {
+    let disturbances = totals.lost
+        + totals.timeouts
+        + totals.handshake
+        + totals.delays()
+        + totals.idle_timeouts
+        + totals.unexplained();
+    disturbances == 0 && totals.unneeded * FEW_OF <= totals.segments
 }
 
 /// The mean rate of a connection that is long enough to have one, in words, and its duration in
@@ -264,6 +278,13 @@ fn healthy(
     };
     figures.extend(average.iter().map(|(_, took)| ("duration", json!(took))));
     let text = match average {
+        _ if totals.ecn_reductions > 0 => {
+            let ran = average.map_or(String::new(), |(speed, _)| format!(" It ran at {speed}."));
+            format!(
+                "Marks are no fault: TCP sends faster until a queue grows, and learns the speed of \
+                 the link from them.{ran} Only a faster link would help."
+            )
+        }
         _ if totals.grown > 0 => round_trips::advice(totals, average.map(|(speed, _)| speed)),
         // The sentence about the silences says where to look.
         None if totals.undecided.count > 0 => return None,

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 /// The shortest lost time that the answer mentions, in seconds.
 pub(super) const MIN_MENTIONED_LOSS_S: f64 = 0.05;
-/// Without an ACK for this time, a path has an outage, in seconds.
-pub(super) const OUTAGE: f64 = 1.0;
+/// The answer mentions a time without ACKs from this length on, in seconds.
+pub(super) const LONG_WAIT: f64 = 1.0;
 
 /// A sentence of the answer, with the figures on which it rests.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -151,6 +151,7 @@ fn of_both_directions(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence
         said.extend(round_trips::reordering(totals));
         said.extend(handshake(totals));
         said.extend(silences::sentences(totals));
+        said.extend(ecn(totals));
         said.extend(round_trips::growth(totals));
         if is_outage {
             return said;
@@ -277,6 +278,18 @@ fn unknown(totals: &CaptureTotals) -> Option<Sentence> {
     Some(Sentence::new(text, basis, &figures))
 }
 
+/// Queues that mark packets.
+fn ecn(totals: &CaptureTotals) -> Option<Sentence> {
+    let count = totals.ecn_reductions;
+    let text = format!(
+        "Queues on the path marked packets (ECN) instead of dropping them, and {} the sender \
+         slowed down: a link is full.",
+        times(count).to_lowercase()
+    );
+    let basis = counted(count, "segment") + " with CWR";
+    (count > 0).then(|| Sentence::new(text, basis, &[("ecn_reductions", json!(count))]))
+}
+
 fn handshake(totals: &CaptureTotals) -> Option<Sentence> {
     if totals.handshake == 0 {
         return None;
@@ -309,7 +322,7 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
         return None;
     }
     let whose = match own {
-        own if own < MIN_MENTIONED_LOSS_S && totals.lost == 0 => {
+        own if own < MIN_MENTIONED_LOSS_S && totals.lost + totals.unneeded == 0 => {
             ", none of it by the sender's fault".to_string()
         }
         own if own < MIN_MENTIONED_LOSS_S => String::new(),
@@ -381,8 +394,8 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
     if totals.undecided.count > 0 {
         let waits = totals.undecided;
         let text = format!(
-            "For {} no data arrived; a capture at the sender shows whether the sender or the path \
-             held it.",
+            "For {} no data came from the other end; a capture there shows whether that end or the \
+             path held it.",
             seconds(waits.seconds)
         );
         let basis = counted(waits.count, "silence");

@@ -4,34 +4,50 @@ use std::fmt::Write;
 
 use serde_json::json;
 
-use super::sentence::{OUTAGE, Sentence};
+use super::sentence::{LONG_WAIT, Sentence};
 use super::words::{counted, seconds, times};
 use crate::totals::CaptureTotals;
 
 /// What the sender met while nothing was acknowledged.
 pub(super) fn sentences(totals: &CaptureTotals) -> impl Iterator<Item = Sentence> {
-    let all = [late_timeouts, other_timeouts, held, late, idle_timeouts];
+    let all = [late_timeouts, other_timeouts, repairs_by_timeout, held, late, idle_timeouts];
     all.into_iter().filter_map(|one| one(totals))
 }
 
-/// An outage amid the losses of a full queue.
+/// The longest outage of the path.
 pub(super) fn outage(totals: &CaptureTotals) -> Option<Sentence> {
-    let is_full = totals.queue().is_some_and(|queue| queue > 0);
-    if totals.longest_blackout < OUTAGE || !is_full || totals.is_undecided() {
-        return None;
-    }
+    let longest = totals.outage()?;
     let text = format!(
         "Nothing got through for {}, from {} into the capture on: an outage of the path.",
-        seconds(totals.longest_blackout),
-        seconds(totals.longest_blackout_at)
+        seconds(longest.length),
+        seconds(longest.at)
     );
-    let basis =
-        format!("the timer expired {} then", times(totals.blackout_timeouts).to_lowercase());
+    let basis = format!("the timer expired {} then", times(longest.timeouts).to_lowercase());
     let figures = [
-        ("longest", json!(totals.longest_blackout)),
-        ("from", json!(totals.longest_blackout_at)),
-        ("timeouts", json!(totals.blackout_timeouts)),
+        ("longest", json!(longest.length)),
+        ("from", json!(longest.at)),
+        ("timeouts", json!(longest.timeouts)),
     ];
+    Some(Sentence::new(text, basis, &figures))
+}
+
+/// A sender that waited for its timer at each of many losses.
+fn repairs_by_timeout(totals: &CaptureTotals) -> Option<Sentence> {
+    let repairs = totals.repairs_by_timeout;
+    if repairs.count == 0 {
+        return None;
+    }
+    let timeouts = totals.repairing_timeouts;
+    let text = format!(
+        "Although acknowledgments came again, the sender then waited for its timer at each loss, \
+         {} for {}. That is its loss recovery, not the path: after a timeout a sender may \
+         retransmit all that was lost within a few round trips (RFC 5681 section 3.1, RFC 6675 \
+         section 5.1).",
+        times(timeouts).to_lowercase(),
+        seconds(repairs.seconds)
+    );
+    let basis = format!("{timeouts} of {}", counted(totals.timeouts, "timeout"));
+    let figures = [("timeouts", json!(timeouts)), ("seconds", json!(repairs.seconds))];
     Some(Sentence::new(text, basis, &figures))
 }
 
@@ -87,7 +103,7 @@ fn other_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
         return None;
     }
     let mut text = parts.join("; ");
-    if totals.longest_outage >= OUTAGE {
+    if totals.longest_outage >= LONG_WAIT {
         let _ = write!(
             text,
             ", after up to {} without an acknowledgment",

@@ -33,7 +33,7 @@ impl HalfConnection {
         let flight = self.detectors.flight();
         let is_plain = segment.seq == flight.max()
             && self.arrivals.expects(segment.seq)
-            && !segment.flags.any(Flags::SYN | Flags::FIN)
+            && !segment.flags.any(Flags::SYN | Flags::FIN | Flags::CWR)
             && self.history.is_empty()
             && flight.outstanding() < MAX_OUTSTANDING;
         if !is_plain || self.is_discarded_by_paws(segment) {

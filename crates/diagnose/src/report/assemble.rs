@@ -62,6 +62,7 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
     }
     report.retransmissions.sort_by_key(|retransmission| retransmission.frame);
     report.timeouts.sort_by_key(|timeout| timeout.frame);
+    excuse_long_timers(&mut report);
     report.time_lost = time_lost(&report);
     report.idle_timeout = idle_timeout(connection, &report.retransmissions);
     report.failure = failure(connection).filter(|_| report.idle_timeout.is_none());
@@ -109,6 +110,7 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         capture_points: 1,
         captured_twice: connection.copies,
         duplicated: 0,
+        ecn_reductions: direction(sender).map_or(0, |sent| sent.ecn_reductions),
         missed_bytes: 0,
         unreported: 0,
         only_from: only_from(connection),
@@ -179,9 +181,28 @@ fn idle_timeout(
     })
 }
 
+/// A sender that never timed out, although it waited even longer for other acknowledgments, did not
+/// stand still: its timer is longer than the estimate.
+fn excuse_long_timers(report: &mut ConnectionReport) {
+    let waits = report.silences.iter().filter(|silence| silence.wait == Wait::Network);
+    let longest = waits.map(|silence| silence.length).fold(0.0, f64::max);
+    for silence in &mut report.silences {
+        let has_expired = report.timeouts.iter().any(|timeout| timeout.from == silence.end);
+        if silence.wait == Wait::Host && !has_expired && longest > silence.length {
+            let receiver = if silence.end == "client" { "server" } else { "client" };
+            (silence.end, silence.wait) = (receiver, Wait::Network);
+        }
+    }
+}
+
 /// The time lost to timeouts and to late acknowledgments.
 fn time_lost(report: &ConnectionReport) -> Option<f64> {
-    let costs: Option<f64> = report.episodes.iter().map(|episode| episode.cost.time_lost).sum();
+    // Of an episode that does not end in the capture at least the stall was lost.
+    let costs = report.episodes.iter().map(|episode| match episode.end {
+        Some(_) => episode.cost.time_lost,
+        None => episode.cost.stall.filter(|_| report.episodes.len() > 1),
+    });
+    let costs: Option<f64> = costs.sum();
     let is_hidden = report.only_from.is_some()
         || report.episodes.is_empty()
             && !report.retransmissions.is_empty()
@@ -195,6 +216,9 @@ fn time_lost(report: &ConnectionReport) -> Option<f64> {
 /// The minimum share of the round-trip time at a loss that must be queueing delay for the loss to
 /// count as a queue's overflow.
 const MIN_QUEUEING_SHARE: f64 = 0.3;
+/// The minimum number of segments that wait in a queue when it overflows. Shorter waits before a
+/// loss have other reasons, such as retransmissions of a radio.
+const MIN_QUEUED_SEGMENTS: u64 = 5;
 /// The minimum rank of that round-trip time: the share of all round-trip times that are shorter.
 const MIN_RTT_RANK: f64 = 0.75;
 
@@ -202,7 +226,7 @@ const MIN_RTT_RANK: f64 = 0.75;
 /// bytes, less those that fill the path in its shortest round trip. 0 if the losses do not come
 /// from a queue; `None` if no loss has a known round-trip time.
 fn queue(connection: &Connection) -> Option<u64> {
-    let mut losses: Vec<(f64, f64, u64)> = Vec::new();
+    let mut losses: Vec<(f64, f64, u64, u64)> = Vec::new();
     for sending in connection.ends.iter().flatten() {
         let Some(min_rtt) = sending.rtt.min else { continue };
         for range in &sending.settled {
@@ -212,7 +236,7 @@ fn queue(connection: &Connection) -> Option<u64> {
                     let share = 1.0 - min_rtt.secs_f64() / rtt.secs_f64();
                     let waiting = (outstanding as f64 * share) as u64;
                     let rank = sending.rtt.rank(rtt);
-                    losses.extend(rank.map(|rank| (rank, share, waiting)));
+                    losses.extend(rank.map(|rank| (rank, share, waiting, sending.segment_size())));
                 }
             }
         }
@@ -221,8 +245,11 @@ fn queue(connection: &Connection) -> Option<u64> {
     losses.sort_by(|a, b| a.0.total_cmp(&b.0));
     let &(rank, ..) = losses.get(middle)?;
     losses.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let (_, share, bytes) = losses[middle];
-    Some(if rank >= MIN_RTT_RANK && share >= MIN_QUEUEING_SHARE { bytes } else { 0 })
+    let (_, share, bytes, segment) = losses[middle];
+    let is_queue = rank >= MIN_RTT_RANK
+        && share >= MIN_QUEUEING_SHARE
+        && bytes >= MIN_QUEUED_SEGMENTS * segment;
+    Some(if is_queue { bytes } else { 0 })
 }
 
 fn options(connection: &Connection) -> Option<Options> {

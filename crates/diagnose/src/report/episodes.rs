@@ -53,6 +53,8 @@ pub(crate) fn episodes(
         let timeouts = &timeouts[timeouts.partition_point(|one| one.frame < first)
             ..timeouts.partition_point(|one| one.frame < last)];
         let cost = cost(episode, &retransmissions, sending.rtt.min);
+        let needed = retransmissions.iter().filter(|one| one.verdict == Necessity::Needed);
+        let needed_bytes: u64 = needed.map(|one| u64::from(one.len)).sum();
         let description = Description { from, episode, retransmissions, timeouts, cost };
         let stalled = |to: Instant| [episode.stalled_from.secs_f64(), to.secs_f64()];
         reports.push(EpisodeReport {
@@ -63,6 +65,7 @@ pub(crate) fn episodes(
             class: description.class(),
             stalled: episode.stalled_to.map(stalled),
             hold: episode.hold().map(Duration::secs_f64),
+            is_mostly_unneeded: cost.unneeded_bytes > needed_bytes,
             description: description.text(),
             cost,
         });

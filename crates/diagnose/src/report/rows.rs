@@ -44,6 +44,10 @@ pub struct ConnectionReport {
     pub captured_twice: u64,
     /// Data segments that the network duplicated, according to the receiver's D-SACKs.
     pub duplicated: u64,
+    /// Segments by which the sender said that it had reduced its window after an ECN mark (CWR, RFC
+    /// 3168).
+    #[serde(skip)]
+    pub ecn_reductions: u64,
     /// Acknowledged bytes that the capture lacks.
     pub missed_bytes: u64,
     /// Retransmitted ranges beyond the limit of those reported.
@@ -197,6 +201,9 @@ pub struct EpisodeReport {
     /// How long the path held packets that then arrived without a retransmission, in seconds.
     #[serde(skip)]
     pub hold: Option<f64>,
+    /// Were more bytes retransmitted without need than with need?
+    #[serde(skip)]
+    pub is_mostly_unneeded: bool,
     /// A description in two or three sentences.
     pub description: String,
     pub cost: Cost,

@@ -1,0 +1,91 @@
+"""Diagnoses of simulated captures: as recorded, and held against what the simulator knows."""
+
+import polars as pl
+import pytest
+
+from recorded_diagnoses import Captured, captured, diagnoses, recorded
+from recorded_results import SCENARIOS
+
+
+@pytest.fixture(scope="module", params=SCENARIOS)
+def scenario(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="module")
+def runs(scenario: str) -> list[Captured]:
+    return captured(scenario)
+
+
+def test_diagnoses_are_as_recorded(scenario: str, runs: list[Captured]) -> None:
+    assert diagnoses(runs) == recorded()[scenario]
+
+
+def said(one: Captured) -> str:
+    """What the capture at the sender says."""
+    return " ".join(one["text"] for one in one.at["sender"].document["answer"]["sentences"])
+
+
+def count(one: Captured, *columns: str) -> int:
+    """The sum of these columns over all connections."""
+    return sum(one.run.connections[column].sum() for column in columns)
+
+
+def test_an_outage_is_one(runs: list[Captured]) -> None:
+    for one in runs:
+        if "outage of the path" in said(one):
+            assert (one.run.disturbances["kind"] == "outage").any(), said(one)
+
+
+def test_a_full_link_is_one(runs: list[Captured]) -> None:
+    """Queues dropped at least a third of the data outside outages, or marked packets."""
+    for one in runs:
+        if "link is full, and its queue" in said(one):
+            lost = count(one, "needed") - count(one, "lost_outage")
+            assert 3 * count(one, "lost_queue", "lost_early") >= lost, said(one)
+        if "marked packets" in said(one):
+            assert one.run.links["marked"].sum() > 0, said(one)
+
+
+def test_a_path_that_loses_nothing_loses_no_data(runs: list[Captured]) -> None:
+    for one in runs:
+        if "loses nothing" in said(one) or "lose nothing" in said(one):
+            assert count(one, "needed") <= 1, said(one)
+
+
+def test_a_sender_without_fault_retransmitted_nothing_without_need(runs: list[Captured]) -> None:
+    for one in runs:
+        if "none of it by the sender's fault" in said(one):
+            assert count(one, "unneeded") == 0, said(one)
+
+
+def test_an_application_that_has_nothing_to_send_exists(runs: list[Captured]) -> None:
+    """Bulk transfers always have something to send."""
+    for one in runs:
+        if "application had nothing to send" in said(one):
+            assert one.run.tasks.height > 0, said(one)
+
+
+def test_silences_are_not_longer_than_the_transfer(runs: list[Captured]) -> None:
+    for one in runs:
+        for connection in one.at["sender"].document["connections"]:
+            lengths = sum(silence["length"] for silence in connection["silences"])
+            assert lengths <= connection["end"] - connection["start"] + 1e-6
+
+
+def test_lost_time_is_not_longer_than_the_transfer(runs: list[Captured]) -> None:
+    for one in runs:
+        for connection in one.at["sender"].document["connections"]:
+            took = connection["end"] - connection["start"]
+            assert (connection["time_lost"] or 0) <= took + 1e-6
+
+
+def test_verdicts_are_the_truth(runs: list[Captured]) -> None:
+    """Verdicts on timeouts and tail loss probes agree with the simulator's forks."""
+    for one in runs:
+        truth = one.run.timeouts.filter(pl.col("kind") != "fast_retransmit")
+        answers = one.at["sender"].document["summary"]["totals"]
+        for kind in ("spurious", "genuine"):
+            known = truth.filter(pl.col("truth") == kind).height
+            assert answers[kind] <= known + max(1, truth.height // 20), kind

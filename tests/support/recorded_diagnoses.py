@@ -1,0 +1,109 @@
+"""The diagnoses of simulated captures, as they were when `diagnoses.json` was recorded.
+
+After a change that is meant to change them, `python tests/support/recorded_diagnoses.py` records
+them again; the differences of the file show which answers are others now. A commit that does so
+says why.
+"""
+
+import hashlib
+import json
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import rtolab
+from recorded_results import SCENARIOS, SHORTER
+from rtolab import Result
+from rtolab.diagnosis import Diagnosis, diagnose, diagnose_pair
+from rtolab.diagnosis.what_if import what_if
+from rtolab.result import PLACES
+
+FILE = Path(__file__).parents[1] / "diagnoses.json"
+
+# In turn, each beside the scenario's own sender.
+SENDERS = ("linux", "newreno", "freebsd-14", "reno+frto")
+MOST_REPLAYED = 10_000
+"""The packets of the longest capture that is replayed with other senders, which takes long."""
+
+Recorded = dict[str, dict[str, list[str]]]
+"""The sentences of each diagnosis, then a hash of its document, by scenario."""
+
+
+@cache
+def recorded() -> Recorded:
+    """The recorded diagnoses."""
+    found: Recorded = json.loads(FILE.read_text())
+    return found
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A run of a scenario, with the diagnoses of its captures."""
+
+    sender: str
+    run: Result
+    at: dict[str, Diagnosis]
+    """By place."""
+    pair: Diagnosis
+    replay: dict[str, Any] | None
+
+
+def captured(scenario: str) -> list[Captured]:
+    """The runs of a scenario: with its own sender, and with another one."""
+    set_ = {"duration": SHORTER[scenario]} if scenario in SHORTER else {}
+    other = SENDERS[SCENARIOS.index(scenario) % len(SENDERS)]
+    return [
+        _captured(rtolab.run(scenario, sender=one, set=set_, trace=True)) for one in (None, other)
+    ]
+
+
+def _captured(run: Result) -> Captured:
+    with tempfile.TemporaryDirectory() as folder:
+        files = {place: Path(folder) / f"{place}.pcapng" for place in PLACES}
+        for place, file in files.items():
+            file.write_bytes(run.pcapng(0, place, headers=True))
+        at = {place: diagnose(file) for place, file in files.items()}
+        pair = diagnose_pair(*files.values())
+        is_short = at["sender"].document["summary"]["packets"] <= MOST_REPLAYED
+        replay = what_if(at["sender"]) if is_short else None
+    return Captured(run.connections["sender"][0], run, at, pair, replay)
+
+
+def diagnoses(runs: list[Captured]) -> dict[str, list[str]]:
+    """The sentences of each diagnosis of these runs, then a hash of its document."""
+    found = {}
+    for one in runs:
+        for name, diagnosis in (*one.at.items(), ("pair", one.pair)):
+            found[f"{one.sender}, {name}"] = _of(diagnosis)
+        if one.replay is not None:
+            found[f"{one.sender}, replayed"] = _of_replay(one.replay)
+    return found
+
+
+def _of(diagnosis: Diagnosis) -> list[str]:
+    document = {key: value for key, value in diagnosis.document.items() if key != "capture"}
+    return [*_sentences(document["answer"]["sentences"]), _hash(document)]
+
+
+def _of_replay(replay: dict[str, Any]) -> list[str]:
+    return [replay.get("error") or "", *_sentences(replay.get("advice", ())), _hash(replay)]
+
+
+def _sentences(sentences: list[dict[str, Any]]) -> list[str]:
+    return [f"{one['text']} [{one['basis']}]" for one in sentences]
+
+
+def _hash(document: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def record() -> None:
+    """Write the file again."""
+    found = {scenario: diagnoses(captured(scenario)) for scenario in SCENARIOS}
+    FILE.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    record()
