@@ -422,7 +422,7 @@ def paused(tmp_path: Path, size: str, pause_ns: int, *, at: int) -> Diagnosis:
 
 def test_silences_at_the_receiver_are_not_blamed_on_the_application(tmp_path: Path) -> None:
     text = said(paused(tmp_path, "30 kB", 4 * 10**9, at=1))
-    assert "a capture at the sender shows whether" in text
+    assert "a capture there shows whether" in text
     assert "look at the application" not in text
 
 

@@ -29,7 +29,7 @@ def said(one: Captured) -> str:
 
 def count(one: Captured, *columns: str) -> int:
     """The sum of these columns over all connections."""
-    return sum(one.run.connections[column].sum() for column in columns)
+    return sum(int(one.run.connections[column].sum()) for column in columns)
 
 
 def test_an_outage_is_one(runs: list[Captured]) -> None:
