@@ -120,7 +120,8 @@ def no_spurious_retransmissions() -> NoSpuriousRetransmissions:
     """Fails the test if a capture contains unneeded retransmissions."""
 
     def judged(capture: Path, *, most: int = 0) -> Diagnosis:
-        from rtolab.diagnosis import Error, diagnose  # noqa: PLC0415
+        from rtolab import Error  # noqa: PLC0415
+        from rtolab.diagnosis import diagnose  # noqa: PLC0415
 
         try:
             found = diagnose(capture)

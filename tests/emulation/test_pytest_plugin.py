@@ -30,18 +30,19 @@ from pathlib import Path
 def test_no_packets(no_spurious_retransmissions):
     no_spurious_retransmissions(Path("empty.pcap"))
 """
+SERVER, CLIENT = (str(LOGS / f"quic-go-reordering.{end}.sqlog.gz") for end in ("server", "client"))
 QUIC = f"""
 from pathlib import Path
 
 def test_some(no_spurious_retransmissions):
-    found = no_spurious_retransmissions(Path({str(LOGS / "quic-go-reordering.server.sqlog.gz")!r}), most=1000)
+    found = no_spurious_retransmissions(Path({SERVER!r}), most=1000)
     assert found.count("spurious-losses") > 5
 
 def test_none(no_spurious_retransmissions):
-    no_spurious_retransmissions(Path({str(LOGS / "quic-go-reordering.server.sqlog.gz")!r}))
+    no_spurious_retransmissions(Path({SERVER!r}))
 
 def test_receiver(no_spurious_retransmissions):
-    no_spurious_retransmissions(Path({str(LOGS / "quic-go-reordering.client.sqlog.gz")!r}))
+    no_spurious_retransmissions(Path({CLIENT!r}))
 """
 NO_BASELINE = """
 from pathlib import Path

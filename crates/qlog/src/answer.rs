@@ -104,26 +104,24 @@ fn of_losses(totals: &LogTotals, loss: Option<LossRate>) -> Sentence {
         ("lost", json!(totals.lost)),
         ("unknown", json!(totals.unknown)),
     ];
-    let mut text = match (totals.losses, totals.spurious_losses, totals.lost) {
-        (0, ..) if totals.receivers > 0 => "This end declared no packet lost.".to_string(),
-        (0, ..) => "The sender declared no packet lost.".to_string(),
+    let who = if totals.receivers > 0 { "this end" } else { "the sender" };
+    let mut text: String = match (totals.losses, totals.spurious_losses, totals.lost) {
+        (0, ..) if totals.receivers > 0 => "This end declared no packet lost.".into(),
+        (0, ..) => "The sender declared no packet lost.".into(),
         (all, 0, 0) => {
-            format!(
-                "The fate of {} that the sender declared lost is unknown.",
-                counted(all, "packet")
-            )
+            format!("The fate of {} that {who} declared lost is unknown.", counted(all, "packet"))
         }
         (all, false_ones, 0) if all == false_ones => format!(
             "Nothing was lost: {} arrived after all{}.",
             match all {
-                1 => "the one packet that the sender declared lost".into(),
-                all => format!("all {all} packets that the sender declared lost"),
+                1 => format!("the one packet that {who} declared lost"),
+                all => format!("all {all} packets that {who} declared lost"),
             },
             if totals.undecryptable == 0 { ", only late" } else { "" }
         ),
         (_, 0, lost) => format!("The path lost {}.", counted(lost, "packet")),
         (all, false_ones, lost) => format!(
-            "Of {} that the sender declared lost, {false_ones} arrived after all, and {lost} \
+            "Of {} that {who} declared lost, {false_ones} arrived after all, and {lost} \
              {} lost.",
             counted(all, "packet"),
             if lost == 1 { "was" } else { "were" }
@@ -133,7 +131,8 @@ fn of_losses(totals: &LogTotals, loss: Option<LossRate>) -> Sentence {
         0 => {}
         1 => text += " The receiver had no key for 1 of these, and dropped it.",
         count => {
-            let _ = write!(text, " The receiver had no key for {count} of these, and dropped them.");
+            let _ =
+                write!(text, " The receiver had no key for {count} of these, and dropped them.");
         }
     }
     let mut basis = format!("{} sent", counted(totals.segments, "packet"));

@@ -77,9 +77,7 @@ impl<'a> Peer<'a> {
                     .other
                     .acks
                     .iter()
-                    .filter(|(event, of, ..)| {
-                        *of == space && *event >= arrived && is_before(event)
-                    })
+                    .filter(|(event, of, ..)| *of == space && *event >= arrived && is_before(event))
                     .collect();
                 let has_arrived = |(_, _, in_space, number): &(EventId, Space, Space, u64)| {
                     let own: Option<&BTreeMap<u64, EventId>> = self.own.arrivals.get(in_space);
@@ -102,8 +100,8 @@ impl<'a> Peer<'a> {
 }
 
 /// The declared losses that the receiver may have dropped because it had no key, with the event of
-/// each drop and the confidence. A log of a drop lacks the packet number: the packet is the first
-/// unmatched one of this size that can have arrived then.
+/// each drop and the confidence. The log of a drop lacks the packet number: the packet is the
+/// first unmatched one of this size that can have arrived then.
 fn undecryptable(
     sender: &Connection,
     own: &ReceiverSide,
@@ -154,15 +152,14 @@ fn is_same_size(dropped: &Undecryptable, loss: &Loss) -> bool {
 
 /// The first and the last arrival in each space: the receiver had the key between them.
 fn times_with_key(other: &ReceiverSide) -> HashMap<Space, [EventId; 2]> {
-    let span = |events: &BTreeMap<u64, EventId>| {
-        Some([*events.values().min()?, *events.values().max()?])
-    };
+    let span =
+        |events: &BTreeMap<u64, EventId>| Some([*events.values().min()?, *events.values().max()?]);
     other.arrivals.iter().filter_map(|(space, events)| Some((*space, span(events)?))).collect()
 }
 
-/// The arrivals of the receiver's acknowledgments at the sender, in their order, each with the event
-/// of the last acknowledgment that was sent among those that have arrived. What the sender sends
-/// after it arrives at the receiver after that event.
+/// The arrivals of the receiver's acknowledgments at the sender, in their order, each with the
+/// event in which the last one of those that have arrived was sent. What the sender sends after it
+/// arrives at the receiver after that event.
 fn replies(own: &ReceiverSide, other: &ReceiverSide) -> Vec<(EventId, EventId)> {
     let arrival = |(event, _, space, number): &(EventId, Space, Space, u64)| {
         Some((*own.arrivals.get(space)?.get(number)?, *event))

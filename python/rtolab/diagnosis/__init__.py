@@ -63,7 +63,7 @@ class Diagnosis:
 
     @property
     def passed_over(self) -> str:
-        """Packets or events that could not be used, or not in their order; empty if there are none."""
+        """Packets or events that were skipped, or events that were sorted; empty without any."""
         if self.is_log:
             return "; ".join(_unusual(self.document["summary"]))
         skipped = self.document["skipped"]

@@ -81,7 +81,8 @@ def events(one: Mapping[str, Any]) -> Iterator[str]:
                 shown = ", ".join(map(str, numbers[:NAMED]))
                 left = len(numbers) - NAMED
                 more = f" and {left} more" if left > 0 else ""
-                parts.append(f"{len(numbers)} {name} (event{'s'[:len(numbers) > 1]} {shown}{more})")
+                noun = "event" if len(numbers) == 1 else "events"
+                parts.append(f"{len(numbers)} {name} ({noun} {shown}{more})")
         if parts:
             yield f"{what}: {', '.join(parts)}"
 
