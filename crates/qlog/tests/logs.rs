@@ -318,11 +318,11 @@ fn a_timeout_whose_acknowledgment_was_lost_is_not_spurious() {
     assert_eq!(class(&server, &client), TimeoutClass::Spurious, "the ACK was only late");
 }
 
-fn initial(event: String) -> String {
+fn initial(event: &str) -> String {
     event.replace("1RTT", "initial")
 }
 
-fn handshake(event: String) -> String {
+fn handshake(event: &str) -> String {
     event.replace("1RTT", "handshake")
 }
 
@@ -330,7 +330,7 @@ fn handshake(event: String) -> String {
 #[test]
 fn a_recovery_ends_by_an_acknowledgment_in_another_space() {
     let mut events =
-        vec![initial(sent(0, 0)), initial(lost(150, 0)), initial(acked(160, 0, "[[0]]"))];
+        vec![initial(&sent(0, 0)), initial(&lost(150, 0)), initial(&acked(160, 0, "[[0]]"))];
     for number in 0..20 {
         let ms = 300 + 100 * number;
         events.push(sent(ms, u64::from(number)));
@@ -344,9 +344,9 @@ fn a_recovery_ends_by_an_acknowledgment_in_another_space() {
 
 #[test]
 fn losses_in_two_spaces_at_one_instant_are_one_recovery() {
-    let mut events = vec![initial(sent(0, 0)), handshake(sent(0, 1))];
-    events.extend([initial(lost(150, 0)), handshake(lost(150, 1)), handshake(sent(151, 2))]);
-    events.push(handshake(acked(200, 0, "[[1,2]]")));
+    let mut events = vec![initial(&sent(0, 0)), handshake(&sent(0, 1))];
+    events.extend([initial(&lost(150, 0)), handshake(&lost(150, 1)), handshake(&sent(151, 2))]);
+    events.push(handshake(&acked(200, 0, "[[1,2]]")));
     let one = &diagnosed(&lines(&events)).connections[0];
     let [episode] = &one.episodes[..] else { panic!("{:?}", one.episodes) };
     assert_eq!((episode.losses, episode.end), (2, Some(0.2)));
@@ -376,12 +376,12 @@ fn a_packet_that_its_receiver_cannot_decrypt_was_not_lost() {
     let size = |event: String, size: u32| event.replace("1040", &size.to_string());
     let received = |event: String| event.replace("packet_sent", "packet_received");
     let server = [
-        initial(sent(0, 0)),
-        handshake(size(sent(0, 1), 299)),
-        handshake(lost(142, 1)),
-        handshake(size(sent(142, 2), 299)),
-        handshake(acked(200, 0, "[[2]]")),
-        handshake(acked(900, 1, "[[2]]")),
+        initial(&sent(0, 0)),
+        handshake(&size(sent(0, 1), 299)),
+        handshake(&lost(142, 1)),
+        handshake(&size(sent(142, 2), 299)),
+        handshake(&acked(200, 0, "[[2]]")),
+        handshake(&acked(900, 1, "[[2]]")),
     ];
     let dropped = |size: u32| {
         format!(
@@ -389,7 +389,7 @@ fn a_packet_that_its_receiver_cannot_decrypt_was_not_lost() {
         )
     };
     let client = |dropped: Option<String>| {
-        let arrivals = [initial(sent(80, 0)), handshake(size(sent(170, 2), 299))].map(received);
+        let arrivals = [initial(&sent(80, 0)), handshake(&size(sent(170, 2), 299))].map(received);
         dropped.into_iter().chain(arrivals).collect::<Vec<String>>()
     };
     let verdict = |client: &[String]| {
@@ -409,11 +409,11 @@ fn a_packet_that_its_receiver_cannot_decrypt_was_not_lost() {
     assert_eq!(verdict(&client(None)).0, LossClass::Genuine);
     // Between two Handshake packets the client has the key.
     let mut later = client(Some(dropped(299)));
-    later.insert(0, received(handshake(sent(60, 9))));
+    later.insert(0, received(handshake(&sent(60, 9))));
     assert_eq!(verdict(&later).0, LossClass::Genuine);
     // The drop explains one loss of this size, and that is the earlier one.
     let mut twice = server.to_vec();
-    twice.splice(2..2, [handshake(size(sent(1, 3), 299)), handshake(lost(141, 3))]);
+    twice.splice(2..2, [handshake(&size(sent(1, 3), 299)), handshake(&lost(141, 3))]);
     let found = paired(&twice, &client(Some(dropped(299))));
     let totals = &found.summary.totals;
     assert_eq!((totals.losses, totals.undecryptable), (2, 1));
