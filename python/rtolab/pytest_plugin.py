@@ -51,7 +51,12 @@ class NoSpuriousRetransmissions(Protocol):
     """Type of the fixture `no_spurious_retransmissions`."""
 
     def __call__(self, capture: Path, *, most: int = 0) -> Diagnosis:
-        """Diagnose a capture; the test fails if more than `most` retransmissions were unneeded."""
+        """Diagnose a capture; the test fails if more than `most` retransmissions were unneeded.
+
+        Of a QUIC log it counts spurious losses and spurious probe timeouts. The test also fails if
+        the file cannot show any: it has no packets, or is the log of the end that receives, or
+        lacks acknowledgments.
+        """
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -84,6 +89,9 @@ def conform_stack(request: pytest.FixtureRequest) -> ConformStack:
         from rtolab import conform  # noqa: PLC0415
         from rtolab.conform import report  # noqa: PLC0415
 
+        if baseline is not None and not store and not baseline.exists():
+            message = f"{baseline}: there is no such baseline; store one with --rtolab-store"
+            pytest.fail(message, pytrace=False)
         which = conform.Suite(suite)
         every = conform.suite(which)
         chosen = [one for one in every if not only or one.id in only]
@@ -112,23 +120,66 @@ def no_spurious_retransmissions() -> NoSpuriousRetransmissions:
     """Fails the test if a capture contains unneeded retransmissions."""
 
     def judged(capture: Path, *, most: int = 0) -> Diagnosis:
+        from rtolab import Error  # noqa: PLC0415
         from rtolab.diagnosis import diagnose  # noqa: PLC0415
 
-        found = diagnose(capture)
-        if found.error:
-            pytest.fail(f"{capture}: {found.error}", pytrace=False)
-        unneeded = [
-            f"frame {resent['frame']} of {one['client']} to {one['server']}"
-            for one in found.document["connections"]
-            for resent in one["retransmissions"]
-            if resent["verdict"] == "unneeded"
-        ]
+        try:
+            found = diagnose(capture)
+        except Error as error:
+            pytest.fail(str(error), pytrace=False)
+        wrong = found.error or _shows_nothing(found)
+        if wrong:
+            pytest.fail(f"{capture}: {wrong}", pytrace=False)
+        what = "spurious losses and probe timeouts" if found.is_log else "unneeded retransmissions"
+        unneeded = _unneeded_in_log(found) if found.is_log else _unneeded(found)
         if len(unneeded) > most:
-            summary = f"{capture}: {len(unneeded)} unneeded retransmissions; at most {most} allowed"
+            summary = f"{capture}: {len(unneeded)} {what}; at most {most} allowed"
             pytest.fail("\n".join((summary, *unneeded)), pytrace=False)
         return found
 
     return judged
+
+
+def _shows_nothing(found: Diagnosis) -> str | None:
+    """The reason why a file shows no unneeded retransmission even if there was one."""
+    summary = found.document["summary"]
+    if not summary["packets"]:
+        return "found no packets of TCP or QUIC, so nothing is tested"
+    if not found.is_log:
+        return None
+    totals, connections = summary["totals"], summary["connections"]
+    if totals["receivers"] == connections:
+        return "this log is of the end that receives; the log of the end that sends is needed"
+    if totals["one_way"] == connections:
+        return "the log lacks the acknowledgments that this end received, so nothing is tested"
+    return None
+
+
+def _unneeded(found: Diagnosis) -> list[str]:
+    return [
+        f"frame {resent['frame']} of {one['client']} to {one['server']}"
+        for one in found.document["connections"]
+        for resent in one["retransmissions"]
+        if resent["verdict"] == "unneeded"
+    ]
+
+
+def _unneeded_in_log(found: Diagnosis) -> list[str]:
+    connections = found.document["connections"]
+    losses = [
+        f"event {loss['event']}: packet {loss['packet_number']} ({loss['space']}) was declared "
+        "lost, and arrived"
+        for one in connections
+        for loss in one["losses"]
+        if loss["verdict"] == "spurious"
+    ]
+    timeouts = [
+        f"event {timeout['event']}: a spurious probe timeout"
+        for one in connections
+        for timeout in one["timeouts"]
+        if timeout["class"] == "spurious"
+    ]
+    return losses + timeouts
 
 
 SEED = 1

@@ -53,3 +53,40 @@ def test_packets_are_needed_for_some_options(tmp_path: Path) -> None:
     assert "is a QUIC log; a capture is needed" in done.stderr
     with pytest.raises(Error, match="no connection in common"):
         diagnose_pair(SERVER, SERVER)
+
+
+def test_the_command_prints_the_events_of_losses_and_timeouts(tmp_path: Path) -> None:
+    [one] = diagnose(SERVER).document["connections"]
+    losses = [loss["event"] for loss in one["losses"]]
+    assert len(losses) > 5
+    named = ", ".join(map(str, losses[:5]))
+    printed = " ".join(run("diagnose", SERVER).stdout.split())
+    lost = f"declared lost: {len(losses)} spurious (events {named} and {len(losses) - 5} more)"
+    assert f"#1 {lost}" in printed
+    page = tmp_path / "page.html"
+    run("diagnose", SERVER, "--html", page)
+    assert f"<li>{lost}</li>" in page.read_text()
+
+
+def test_a_log_in_reverse_is_sorted(tmp_path: Path) -> None:
+    header, *events = gzip.decompress(SERVER.read_bytes()).split(b"\n")
+    ordered, reverse = tmp_path / "ordered.sqlog", tmp_path / "reverse.sqlog"
+    ordered.write_bytes(b"\n".join([header, *events[:900]]))
+    reverse.write_bytes(b"\n".join([header, *reversed(events[:900])]))
+    done = run("diagnose", reverse)
+    assert done.returncode == 0
+    assert "sorted: " in done.stdout
+    assert "out of time order, first event " in done.stdout
+    known, found = (diagnose(log).document["connections"] for log in (ordered, reverse))
+    assert known[0]["losses"]
+    # Events of the same time are in another order, and one of them may be the cause of another.
+    for key in ("bytes_sent", "packets", "stream_bytes", "has_acks"):
+        assert found[0][key] == known[0][key], key
+
+
+def test_a_log_of_no_quic_names_what_it_begins_with(tmp_path: Path) -> None:
+    log = tmp_path / "other.sqlog"
+    log.write_text('\x1e{"time": 1}\n')
+    done = run("diagnose", log)
+    assert done.returncode == 2
+    assert 'found `{"time": 1}`' in done.stderr

@@ -23,6 +23,35 @@ def test_some(no_spurious_retransmissions):
 def test_none(no_spurious_retransmissions):
     no_spurious_retransmissions(Path({str(UNNEEDED)!r}))
 """
+LOGS = Path(__file__).parents[1] / "qlogs"
+EMPTY = """
+from pathlib import Path
+
+def test_no_packets(no_spurious_retransmissions):
+    no_spurious_retransmissions(Path("empty.pcap"))
+"""
+SERVER, CLIENT = (str(LOGS / f"quic-go-reordering.{end}.sqlog.gz") for end in ("server", "client"))
+QUIC = f"""
+from pathlib import Path
+
+def test_some(no_spurious_retransmissions):
+    found = no_spurious_retransmissions(Path({SERVER!r}), most=1000)
+    assert found.count("spurious-losses") > 5
+
+def test_none(no_spurious_retransmissions):
+    no_spurious_retransmissions(Path({SERVER!r}))
+
+def test_receiver(no_spurious_retransmissions):
+    no_spurious_retransmissions(Path({CLIENT!r}))
+"""
+NO_BASELINE = """
+from pathlib import Path
+from rtolab.conform import Stack
+
+def test_stack(conform_stack):
+    # A guest needs no root, and the baseline is missing before one starts.
+    conform_stack(Stack("ours", kernel=object()), only=["tail-2"], baseline=Path("none.json"))
+"""
 SCORES = """
 from pathlib import Path
 from rtolab.conform import Stack
@@ -53,6 +82,31 @@ def test_unneeded_retransmissions_of_a_capture_fail_a_test(tmp_path: Path) -> No
     assert (code, "1 failed, 1 passed" in output) == (1, True), output
     assert "unneeded retransmissions; at most 0 allowed" in output
     assert "frame " in output
+
+
+def test_spurious_losses_of_a_quic_log_fail_a_test(tmp_path: Path) -> None:
+    code, output = ran(tmp_path, QUIC)
+    assert (code, "2 failed, 1 passed" in output) == (1, True), output
+    assert "spurious losses and probe timeouts; at most 0 allowed" in output
+    assert "event 134: packet 4 (application_data) was declared lost, and arrived" in output
+    assert "this log is of the end that receives; the log of the end that sends is needed" in output
+    assert "KeyError" not in output
+
+
+def test_a_capture_without_packets_fails_a_test(tmp_path: Path) -> None:
+    header = bytes.fromhex("d4c3b2a1 02000400 00000000 00000000 ffff0000 01000000")
+    (tmp_path / "empty.pcap").write_bytes(header)
+    code, output = ran(tmp_path, EMPTY)
+    assert code == 1
+    assert "empty.pcap: found no packets of TCP or QUIC, so nothing is tested" in output
+
+
+def test_a_missing_baseline_names_the_option_that_stores_it(tmp_path: Path) -> None:
+    code, output = ran(tmp_path, NO_BASELINE)
+    assert code == 1
+    assert "none.json: there is no such baseline; store one with --rtolab-store" in output
+    assert "Traceback" not in output
+    assert "FileNotFoundError" not in output
 
 
 @pytest.mark.root

@@ -37,6 +37,7 @@ impl LogAnswer {
         }
         let sentences = [
             without_acks(totals, connections),
+            of_receiver(totals, connections),
             Some(of_losses(totals, loss)),
             of_recovery(totals, connections),
             of_timeouts(totals),
@@ -57,6 +58,8 @@ fn network(totals: &LogTotals) -> NetworkVerdict {
         (true, false) => NetworkVerdict::Lossy,
         (false, true) => NetworkVerdict::Delayed,
         (false, false) if totals.unknown + totals.unknown_timeouts > 0 => NetworkVerdict::Unknown,
+        // The end that receives does not see the losses of the data.
+        (false, false) if totals.receivers > 0 => NetworkVerdict::Unknown,
         (false, false) => NetworkVerdict::Healthy,
     }
 }
@@ -73,31 +76,65 @@ fn without_acks(totals: &LogTotals, connections: &[LogReport]) -> Option<Sentenc
     Some(Sentence::new(text, basis, &[("one_way", json!(totals.one_way))]))
 }
 
+fn of_receiver(totals: &LogTotals, connections: &[LogReport]) -> Option<Sentence> {
+    let (receivers, all) = (totals.receivers, connections.len() as u64);
+    let whose = match receivers {
+        0 => return None,
+        _ if receivers == all => "This log is of the end that receives".to_string(),
+        _ => format!("In {receivers} of {all} connections this log is of the end that receives"),
+    };
+    let text = format!("{whose}: the other end's log shows the losses of the data.");
+    let received = connections.iter().filter(|one| one.is_receiver);
+    let [sent, received] = received.fold([0, 0], |[sent, received], one| {
+        [sent + one.stream_bytes, received + one.stream_bytes_received]
+    });
+    let basis = match received {
+        // The log has no frames.
+        0 => String::new(),
+        _ => format!("streams: {} sent, {} received", bytes(sent), bytes(received)),
+    };
+    Some(Sentence::new(text, basis, &[("receivers", json!(receivers))]))
+}
+
 fn of_losses(totals: &LogTotals, loss: Option<LossRate>) -> Sentence {
     let figures = [
         ("losses", json!(totals.losses)),
         ("spurious_losses", json!(totals.spurious_losses)),
+        ("undecryptable", json!(totals.undecryptable)),
         ("lost", json!(totals.lost)),
         ("unknown", json!(totals.unknown)),
     ];
-    let text = match (totals.losses, totals.spurious_losses, totals.lost) {
-        (0, ..) => "The sender declared no packet lost.".to_string(),
-        (all, 0, 0) => format!("The fate of {} is unknown.", counted(all, "declared loss")),
+    let who = if totals.receivers > 0 { "this end" } else { "the sender" };
+    let mut text: String = match (totals.losses, totals.spurious_losses, totals.lost) {
+        (0, ..) if totals.receivers > 0 => "This end declared no packet lost.".into(),
+        (0, ..) => "The sender declared no packet lost.".into(),
+        (all, 0, 0) => {
+            format!("The fate of {} that {who} declared lost is unknown.", counted(all, "packet"))
+        }
         (all, false_ones, 0) if all == false_ones => format!(
-            "Nothing was lost: {} arrived after all, only late.",
+            "Nothing was lost: {} arrived after all{}.",
             match all {
-                1 => "the one packet that the sender declared lost".into(),
-                all => format!("all {all} packets that the sender declared lost"),
-            }
+                1 => format!("the one packet that {who} declared lost"),
+                all => format!("all {all} packets that {who} declared lost"),
+            },
+            if totals.undecryptable == 0 { ", only late" } else { "" }
         ),
         (_, 0, lost) => format!("The path lost {}.", counted(lost, "packet")),
         (all, false_ones, lost) => format!(
-            "Of {} that the sender declared lost, {false_ones} arrived after all, and {lost} \
+            "Of {} that {who} declared lost, {false_ones} arrived after all, and {lost} \
              {} lost.",
             counted(all, "packet"),
             if lost == 1 { "was" } else { "were" }
         ),
     };
+    match totals.undecryptable {
+        0 => {}
+        1 => text += " The receiver had no key for 1 of these, and dropped it.",
+        count => {
+            let _ =
+                write!(text, " The receiver had no key for {count} of these, and dropped them.");
+        }
+    }
     let mut basis = format!("{} sent", counted(totals.segments, "packet"));
     if let Some(LossRate { share, low, high }) = loss.filter(|_| totals.lost > 0) {
         let _ = write!(
@@ -199,8 +236,9 @@ fn of_bytes(totals: &LogTotals) -> Option<Sentence> {
             bytes(unneeded)
         ),
     };
-    let share = totals.retransmissions as f64 / totals.stream_bytes.max(1) as f64;
-    let basis = format!("{} of {}", percent(share), bytes(totals.stream_bytes));
+    let all = totals.stream_bytes + totals.retransmissions;
+    let share = totals.retransmissions as f64 / all as f64;
+    let basis = format!("{} of the {} sent", percent(share), bytes(all));
     let figures = [
         ("retransmitted_bytes", json!(totals.retransmissions)),
         ("unneeded_bytes", json!(totals.unneeded)),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::event::{Ack, Event, EventKind, Level, Metrics, Packet, Space};
 use crate::loss_class::{Classification, LossClass};
+use crate::order::EventId;
 use crate::probes::{Acked, Probes, Timeout};
 use crate::recovery::Recovery;
 use crate::rtt::Rtt;
@@ -12,11 +13,14 @@ use crate::streams::{Cause, Streams};
 /// The maximum number of packets in flight per space. Beyond it, the oldest are forgotten.
 const MAX_IN_FLIGHT: usize = 1 << 16;
 
+/// The most packets without a key of which a log is kept. Keys are missing for a short time only.
+const MAX_UNDECRYPTABLE: usize = 1 << 10;
+
 /// A packet in flight.
 #[derive(Clone, Debug)]
 struct SentPacket {
     at: f64,
-    event: u64,
+    event: EventId,
     size: u64,
     streams: Vec<crate::event::StreamPart>,
 }
@@ -24,7 +28,7 @@ struct SentPacket {
 /// A packet that was declared lost.
 #[derive(Clone, Debug)]
 pub(crate) struct Loss {
-    pub event: u64,
+    pub event: EventId,
     pub at: f64,
     /// When it was sent; `None` if the log lacks that.
     pub sent_at: Option<f64>,
@@ -33,11 +37,21 @@ pub(crate) struct Loss {
     pub size: u64,
     pub trigger: Option<String>,
     /// The event in which its acknowledgment arrived, and the time.
-    pub acked: Option<(u64, f64)>,
+    pub acked: Option<(EventId, f64)>,
     /// The event in which the sender itself found that the loss was spurious.
-    pub noticed: Option<u64>,
+    pub noticed: Option<EventId>,
     /// The stream bytes that were retransmitted because of it.
     pub retransmitted: u64,
+}
+
+/// A packet that arrived and that the receiver dropped because it had no key for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Undecryptable {
+    pub event: EventId,
+    /// `None` if the log does not show it.
+    pub space: Option<Space>,
+    /// In bytes; 0 if the log lacks it.
+    pub size: u64,
 }
 
 /// The packets that were sent in a packet number space.
@@ -49,7 +63,7 @@ struct SentPackets {
     /// The largest packet number sent.
     largest: u64,
     /// The event of the last acknowledgment, and its time in seconds.
-    last_ack: Option<(u64, f64)>,
+    last_ack: Option<(EventId, f64)>,
 }
 
 /// The receiver's side of a connection: the packets that arrived, and the ACK frames that were
@@ -57,10 +71,12 @@ struct SentPackets {
 #[derive(Debug, Default)]
 pub(crate) struct ReceiverSide {
     /// The event of the first arrival of each packet.
-    pub arrivals: HashMap<Space, BTreeMap<u64, u64>>,
+    pub arrivals: HashMap<Space, BTreeMap<u64, EventId>>,
     /// The packets with an ACK frame that were sent: the event, the space that the frame
     /// acknowledges, and the packet's own space and number.
-    pub acks: Vec<(u64, Space, Space, u64)>,
+    pub acks: Vec<(EventId, Space, Space, u64)>,
+    /// The first packets for which there was no key.
+    pub undecryptable: Vec<Undecryptable>,
 }
 
 /// A connection.
@@ -77,6 +93,9 @@ pub(crate) struct Connection {
     pub sent: u64,
     pub received: u64,
     pub bytes_sent: u64,
+    pub bytes_received: u64,
+    /// Stream bytes that arrived, those that arrived before included.
+    pub stream_bytes_received: u64,
     pub ack_eliciting: u64,
     /// Do its packets list frames?
     pub has_frames: bool,
@@ -100,21 +119,31 @@ impl Connection {
         Self { number, ..Self::default() }
     }
 
+    /// Did this end send less than a tenth of what it received?
+    pub fn is_receiver(&self) -> bool {
+        let streams = [self.streams.bytes, self.stream_bytes_received];
+        let [sent, received] = match streams {
+            [0, 0] => [self.bytes_sent, self.bytes_received],
+            streams => streams,
+        };
+        sent < received / 10
+    }
+
     /// The last acknowledgment in this space: its event and its time.
-    pub fn last_ack(&self, space: Space) -> Option<(u64, f64)> {
+    pub fn last_ack(&self, space: Space) -> Option<(EventId, f64)> {
         self.sent_packets.get(&space)?.last_ack
     }
 
     /// Processes an event at this time in seconds.
-    pub fn on_event(&mut self, event: Event, number: u64, at: f64) {
+    pub fn on_event(&mut self, event: Event, id: EventId, at: f64) {
         self.events += 1;
         let (first, last) = self.span.unwrap_or((at, at));
         self.span = Some((first, last.max(at)));
         match event.kind {
-            EventKind::Sent(packet) => self.on_sent(packet, number, at),
-            EventKind::Received(packet) => self.on_received(&packet, number, at),
+            EventKind::Sent(packet) => self.on_sent(packet, id, at),
+            EventKind::Received(packet) => self.on_received(&packet, id, at),
             EventKind::Lost { space, number: lost, trigger } => {
-                self.on_lost((space, lost), trigger, number, at);
+                self.on_lost((space, lost), trigger, id, at);
             }
             EventKind::SpuriousLoss { space, number: lost } => {
                 let index = self
@@ -122,16 +151,23 @@ impl Connection {
                     .get(&space)
                     .and_then(|sent_packets| sent_packets.lost.get(&lost));
                 if let Some(loss) = index.and_then(|index| self.losses.get_mut(*index)) {
-                    loss.noticed = Some(number);
+                    loss.noticed = Some(id);
                 }
             }
-            EventKind::Metrics(metrics) => self.on_metrics(&metrics, number, at),
-            EventKind::ProbeTimeout(space) => self.on_probe_timeout(space, number, at, true),
+            EventKind::Undecryptable { space, size } => {
+                let receiver_side = self.receiver_side.as_mut();
+                let dropped = receiver_side.map(|side| &mut side.undecryptable);
+                if let Some(dropped) = dropped.filter(|all| all.len() < MAX_UNDECRYPTABLE) {
+                    dropped.push(Undecryptable { event: id, space, size });
+                }
+            }
+            EventKind::Metrics(metrics) => self.on_metrics(&metrics, id, at),
+            EventKind::ProbeTimeout(space) => self.on_probe_timeout(space, id, at, true),
             EventKind::Other => {}
         }
     }
 
-    fn on_sent(&mut self, packet: Packet, event: u64, at: f64) {
+    fn on_sent(&mut self, packet: Packet, event: EventId, at: f64) {
         if self.vantage.is_none() && packet.space.level == Level::Initial && packet.number == 0 {
             self.vantage = Some(if self.received == 0 { "client" } else { "server" });
         }
@@ -173,11 +209,13 @@ impl Connection {
         }
     }
 
-    fn on_received(&mut self, packet: &Packet, event: u64, at: f64) {
+    fn on_received(&mut self, packet: &Packet, event: EventId, at: f64) {
         if self.vantage.is_none() && self.sent == 0 && packet.space.level == Level::Initial {
             self.vantage = Some("server");
         }
         self.received += 1;
+        self.bytes_received += packet.size;
+        self.stream_bytes_received += packet.streams.iter().map(|part| part.length).sum::<u64>();
         self.has_frames |= packet.has_frames;
         if let Some(receiver_side) = &mut self.receiver_side {
             receiver_side
@@ -192,7 +230,7 @@ impl Connection {
         }
     }
 
-    fn on_ack(&mut self, ack: &Ack, event: u64, at: f64) {
+    fn on_ack(&mut self, ack: &Ack, event: EventId, at: f64) {
         self.has_acks = true;
         let Some(sent_packets) = self.sent_packets.get_mut(&ack.space) else { return };
         sent_packets.last_ack = Some((event, at));
@@ -224,9 +262,11 @@ impl Connection {
         if newly.is_empty() {
             return;
         }
-        if let Some((number, sent_at)) = largest {
+        if let Some((_, sent_at)) = largest {
             self.rtt.on_sample(at - sent_at);
-            self.recovery.on_acked(ack.space, number, at);
+        }
+        if let Some(sent_event) = newly.last() {
+            self.recovery.on_acked(sent_event, at);
         }
         let smoothed_rtt = self.rtt.smoothed.unwrap_or(0.0);
         let min_rtt = self.rtt.min.unwrap_or(0.0);
@@ -237,7 +277,7 @@ impl Connection {
         &mut self,
         (space, number): (Space, u64),
         trigger: Option<String>,
-        event: u64,
+        event: EventId,
         at: f64,
     ) {
         let sent_packets = self.sent_packets.entry(space).or_default();
@@ -253,8 +293,8 @@ impl Connection {
                 self.streams.expect(*part, Cause::Loss(index));
             }
         }
-        let sent_event = sent.as_ref().map_or(0, |sent| sent.event);
-        self.recovery.on_lost(space, (number, sent_packets.largest), (event, at), sent_event);
+        let sent_event = sent.as_ref().map_or(EventId::default(), |sent| sent.event);
+        self.recovery.on_lost(event, at, sent_event);
         self.losses.push(Loss {
             event,
             at,
@@ -269,7 +309,7 @@ impl Connection {
         });
     }
 
-    fn on_metrics(&mut self, metrics: &Metrics, event: u64, at: f64) {
+    fn on_metrics(&mut self, metrics: &Metrics, event: EventId, at: f64) {
         if let Some(cwnd) = metrics.cwnd {
             self.recovery.on_cwnd(cwnd, at);
         }
@@ -284,7 +324,7 @@ impl Connection {
 
     /// Infers a probe timeout if the log has no timers, and the sender sent this packet after its
     /// probe timer must have expired.
-    fn infer_probe_timeout(&mut self, space: Space, event: u64, at: f64) {
+    fn infer_probe_timeout(&mut self, space: Space, event: EventId, at: f64) {
         if self.probes.has_timers || !self.has_frames {
             return;
         }
@@ -303,7 +343,7 @@ impl Connection {
         }
     }
 
-    fn on_probe_timeout(&mut self, space: Option<Space>, event: u64, at: f64, is_logged: bool) {
+    fn on_probe_timeout(&mut self, space: Option<Space>, event: EventId, at: f64, is_logged: bool) {
         self.probes.has_timers |= is_logged;
         let since = self.last_eliciting.unwrap_or(at);
         let mut outstanding = Vec::new();

@@ -103,6 +103,12 @@ pub(crate) enum EventKind {
         space: Space,
         number: u64,
     },
+    /// A packet arrived for which there was no key: its space if the log says so, and its size in
+    /// bytes, 0 if the log lacks it.
+    Undecryptable {
+        space: Option<Space>,
+        size: u64,
+    },
     Metrics(Metrics),
     /// A probe timeout, in this space if the log says so.
     ProbeTimeout(Option<Space>),
@@ -285,6 +291,9 @@ fn kind(name: &str, data: Data<'_>) -> EventKind {
             number,
             trigger: data.trigger.known().map(str::to_string),
         }),
+        "packet_dropped" if data.trigger.0 == "key_unavailable" => {
+            EventKind::Undecryptable { space: data.space(), size: data.size() }
+        }
         "spurious_loss" | "spurious_loss_detected" => data
             .place()
             .map_or(EventKind::Other, |(space, number)| EventKind::SpuriousLoss { space, number }),
@@ -317,6 +326,16 @@ impl Data<'_> {
         Some(Space { level, path })
     }
 
+    /// The packet's size in bytes, 0 if the log lacks it.
+    fn size(&self) -> u64 {
+        let sizes = [
+            self.raw.as_ref().and_then(|raw| raw.length.0),
+            self.header.as_ref().and_then(|header| header.packet_size.0),
+            self.packet_size.0,
+        ];
+        sizes.into_iter().flatten().find(|size| *size > 0).unwrap_or(0)
+    }
+
     /// The packet's number and its space.
     fn place(&self) -> Option<(Space, u64)> {
         let number = self.header.as_ref().and_then(|header| header.packet_number.0);
@@ -326,17 +345,12 @@ impl Data<'_> {
 
 fn packet(data: Data<'_>) -> Option<Packet> {
     let (space, number) = data.place()?;
-    let sizes = [
-        data.raw.as_ref().and_then(|raw| raw.length.0),
-        data.header.as_ref().and_then(|header| header.packet_size.0),
-        data.packet_size.0,
-    ];
     let is_probe = data.trigger.0.starts_with("pto");
     let has_frames = data.frames.as_ref().is_some_and(|frames| !frames.is_empty());
     let mut packet = Packet {
         space,
         number,
-        size: sizes.into_iter().flatten().find(|size| *size > 0).unwrap_or(0),
+        size: data.size(),
         has_frames,
         is_ack_eliciting: !has_frames,
         acks: Vec::new(),

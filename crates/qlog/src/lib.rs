@@ -7,6 +7,7 @@ mod event;
 mod lenient;
 mod log;
 mod loss_class;
+mod order;
 mod pair;
 mod probes;
 mod reader;

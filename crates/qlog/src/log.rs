@@ -9,6 +9,7 @@ use serde_json::{Value, from_slice};
 use crate::connection::{Connection, ReceiverSide};
 use crate::event::{Event, EventKind};
 use crate::lenient::{Real, Text};
+use crate::order::{EventId, TimedEvent, WINDOW, Window};
 use crate::reader::{LogItem, LogReadError, LogReader};
 
 /// The most connections of a log.
@@ -31,6 +32,8 @@ struct Trace {
     implementation: Option<String>,
     /// The time of the event before.
     now: f64,
+    /// The same of events that matter; `None` before the first.
+    last_time: Option<f64>,
     /// The wall-clock time of time 0, in milliseconds.
     reference: Option<f64>,
     /// The connections, by their group.
@@ -47,6 +50,7 @@ impl Default for Trace {
             vantage: None,
             implementation: None,
             now: 0.0,
+            last_time: None,
             reference: None,
             connections: HashMap::new(),
         }
@@ -73,12 +77,19 @@ pub(crate) struct Log {
     /// Events that matter and are malformed: how many, and the first.
     pub malformed: u64,
     pub first_malformed: Option<String>,
+    /// Events with an earlier time than the event before in the log: how many, and the number of
+    /// the first.
+    pub out_of_order: u64,
+    pub first_out_of_order: Option<u64>,
     /// The version of the format.
     pub version: Option<String>,
     keeps_receiver_side: bool,
     trace: Trace,
     last: Option<usize>,
     origin: Option<f64>,
+    window: Window,
+    /// The number of events that left the window.
+    ranks: u64,
 }
 
 impl Log {
@@ -108,12 +119,14 @@ impl Log {
                 Err(error) => break Some(error),
             }
         };
+        log.empty_window();
         Ok((log, error))
     }
 
     fn on_item(&mut self, item: &LogItem<'_>) {
         match item {
             LogItem::Trace => {
+                self.empty_window();
                 (self.trace, self.last) = (Trace::default(), None);
             }
             LogItem::Member(name, json) => self.on_member(name, json),
@@ -127,11 +140,8 @@ impl Log {
                 match event {
                     Ok(event) => self.on_event(event),
                     Err(error) => {
-                        self.malformed += 1;
-                        let message = || format!("event {} at byte {offset}: {error}", self.events);
-                        if self.first_malformed.is_none() {
-                            self.first_malformed = Some(message());
-                        }
+                        let number = self.events;
+                        self.skip(|| format!("event {number} at byte {offset}: {error}"));
                     }
                 }
             }
@@ -213,22 +223,66 @@ impl Log {
         self.trace.has_deltas |= self.trace.fields.iter().any(|field| field == "delta_time");
     }
 
+    /// Counts an event that is skipped.
+    fn skip(&mut self, reason: impl FnOnce() -> String) {
+        self.malformed += 1;
+        if self.first_malformed.is_none() {
+            self.first_malformed = Some(reason());
+        }
+    }
+
     fn on_event(&mut self, event: Event) {
-        let time = event.time.unwrap_or(0.0) * self.trace.scale;
-        let time = if self.trace.has_deltas { self.trace.now + time } else { time };
+        let before = self.trace.now;
+        let time = event.time.map(|time| time * self.trace.scale);
+        let time = match time {
+            Some(time) if self.trace.has_deltas => before + time,
+            // An event without a time has that of the event before.
+            time => time.unwrap_or(before),
+        };
         self.trace.now = time;
         if let EventKind::Other = event.kind {
             return;
         }
+        let number = self.events;
+        if self.trace.last_time.replace(time).is_some_and(|last| time < last) {
+            self.out_of_order += 1;
+            self.first_out_of_order.get_or_insert(number);
+        }
+        if let Some(earliest) = self.window.push(TimedEvent { event, number, time }) {
+            self.on_earliest(earliest);
+        }
+    }
+
+    fn empty_window(&mut self) {
+        while let Some(event) = self.window.pop() {
+            self.on_earliest(event);
+        }
+    }
+
+    /// Processes the earliest event of the window.
+    fn on_earliest(&mut self, TimedEvent { event, number, time }: TimedEvent) {
         let origin = *self.origin.get_or_insert_with(|| {
             let reference = self.trace.reference.filter(|_| time * 1e3 < WALL_CLOCK);
             let wall = time + reference.unwrap_or(0.0) * self.trace.scale;
             self.began = if wall * 1e3 >= WALL_CLOCK { wall } else { 0.0 };
             time
         });
-        let number = self.events;
+        self.ranks += 1;
+        let id = EventId { rank: self.ranks, number };
         let Some(connection) = self.connection(event.group.as_ref()) else { return };
-        connection.on_event(event, number, time - origin);
+        let at = time - origin;
+        match connection.span {
+            Some((_, last)) if at < last => {
+                let early = last - at;
+                self.skip(|| {
+                    format!(
+                        "event {number} has a time {early:.6} s before that of an event more than \
+                         {WINDOW} events earlier"
+                    )
+                });
+            }
+            _ => connection.on_event(event, id, at),
+        }
     }
 
     /// The connection of a group; `None` if there are too many.

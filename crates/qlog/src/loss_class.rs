@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
-/// A class with the confidence in it, between 0 and 1, and the evidence: its kind, and the number
-/// of the event that shows it.
-pub(crate) type Classification<Class> = (Class, f64, Option<(&'static str, u64)>);
+use crate::order::EventId;
+
+/// A class with the confidence in it, between 0 and 1, and the evidence: its kind, and the event
+/// that shows it.
+pub(crate) type Classification<Class> = (Class, f64, Option<(&'static str, EventId)>);
 
 /// The class of a declared loss, or of a recovery episode by its losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]

@@ -6,6 +6,7 @@
 use rtolab_diagnose::TimeoutClass;
 
 use crate::event::Space;
+use crate::order::EventId;
 
 /// A log may show one timeout in several events. Events within this time, in seconds, belong to the
 /// same timeout.
@@ -19,7 +20,7 @@ const MAX_PENDING: usize = 32;
 /// A probe timeout.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeout {
-    pub event: u64,
+    pub event: EventId,
     pub at: f64,
     pub space: Option<Space>,
     /// When the last ack-eliciting packet before it was sent.
@@ -30,7 +31,7 @@ pub(crate) struct Timeout {
     pub probe: Option<(u64, f64)>,
     pub class: TimeoutClass,
     pub confidence: f64,
-    pub evidence: Option<(&'static str, u64)>,
+    pub evidence: Option<(&'static str, EventId)>,
     pub time_lost: f64,
     /// The stream bytes that its probes retransmitted.
     pub retransmitted: u64,
@@ -41,7 +42,7 @@ pub(crate) struct Timeout {
 impl Default for Timeout {
     fn default() -> Self {
         Self {
-            event: 0,
+            event: EventId::default(),
             at: 0.0,
             space: None,
             since: 0.0,
@@ -60,14 +61,19 @@ impl Default for Timeout {
 /// The events in which the packets were sent that an acknowledgment newly covers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Acked {
-    span: Option<(u64, u64)>,
+    span: Option<(EventId, EventId)>,
 }
 
 impl Acked {
     /// Adds a packet by the event in which it was sent.
-    pub fn add(&mut self, sent: u64) {
+    pub fn add(&mut self, sent: EventId) {
         let (first, last) = self.span.unwrap_or((sent, sent));
         self.span = Some((first.min(sent), last.max(sent)));
+    }
+
+    /// The event of the packet that was sent last; `None` without one.
+    pub fn last(&self) -> Option<EventId> {
+        self.span.map(|(_, last)| last)
     }
 
     /// Is no packet newly covered?
@@ -124,7 +130,7 @@ impl Probes {
 
     /// Classifies the timeouts that wait for this acknowledgment, which arrived `by` this event at
     /// this time. `rtt` is the smoothed and the smallest round-trip time. Times are in seconds.
-    pub fn on_ack(&mut self, space: Space, newly: &Acked, by: (u64, f64), rtt: (f64, f64)) {
+    pub fn on_ack(&mut self, space: Space, newly: &Acked, by: (EventId, f64), rtt: (f64, f64)) {
         let Some((first, last)) = newly.span else { return };
         let ((event, at), (smoothed_rtt, min_rtt)) = (by, rtt);
         self.tentative.retain(|index| {

@@ -216,7 +216,7 @@ impl<R: Read> LogReader<R> {
         self.skip_space()?;
         if self.rest().first() != Some(&b'{') {
             let start = &self.rest()[..self.rest().len().min(16)];
-            let found = format!("`{}`", start.escape_ascii());
+            let found = quoted(start);
             return Err(LogReadError::NoLog { found });
         }
         // A second object after the first means JSON lines.
@@ -249,7 +249,7 @@ impl<R: Read> LogReader<R> {
         if keys.iter().any(|key| header.windows(key.len()).any(|part| part == *key)) {
             return Ok(());
         }
-        let found = format!("`{}`", header[..header.len().min(40)].escape_ascii());
+        let found = quoted(&header[..header.len().min(40)]);
         Err(LogReadError::NoLog { found })
     }
 
@@ -410,9 +410,15 @@ impl<R: Read> LogReader<R> {
 
     fn damaged(&self, needed: &'static str) -> LogReadError {
         let rest = self.rest();
-        let found = format!("`{}`", rest[..rest.len().min(16)].escape_ascii());
+        let found = quoted(&rest[..rest.len().min(16)]);
         LogReadError::Damaged { offset: self.offset(), found, needed }
     }
+}
+
+/// Bytes of a log as text in a message.
+fn quoted(bytes: &[u8]) -> String {
+    let text = bytes.escape_ascii().to_string();
+    format!("`{}`", text.replace("\\\"", "\"").replace("\\'", "'"))
 }
 
 /// The byte before each record of JSON-SEQ (RFC 7464 section 2.2).

@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use crate::connection::{Connection, Loss};
 use crate::loss_class::LossClass;
-use crate::pair::Peer;
+use crate::order::EventId;
+use crate::pair::{Peer, UNDECRYPTABLE};
 use crate::probes::Timeout;
 use crate::recovery::Episode;
 
@@ -32,6 +33,9 @@ pub struct LogReport {
     pub ack_eliciting: u64,
     /// The bytes of the sent packets; 0 if the log lacks them.
     pub bytes_sent: u64,
+    /// Did this end send less than a tenth of the stream bytes that it received, so that only the
+    /// other end's log shows the losses of the data? False with the logs of both ends.
+    pub is_receiver: bool,
     /// Does the log have received acknowledgments? Without them, one log alone allows no
     /// verdicts.
     pub has_acks: bool,
@@ -39,11 +43,13 @@ pub struct LogReport {
     pub min_rtt: Option<f64>,
     /// Stream bytes that were sent for the first time.
     pub stream_bytes: u64,
+    /// Stream bytes that were received, those that had arrived before included.
+    pub stream_bytes_received: u64,
     /// Stream bytes that were retransmitted.
     pub retransmitted_bytes: u64,
     /// Of these, bytes whose earlier copy arrived.
     pub unneeded_bytes: u64,
-    /// Of these, bytes whose earlier copy was lost.
+    /// Of these, bytes whose earlier copy was lost, or was dropped by a receiver without a key.
     pub needed_bytes: u64,
     /// In seconds.
     pub time_in_recovery: f64,
@@ -89,6 +95,13 @@ pub struct LossReport {
     pub retransmitted_bytes: u64,
 }
 
+impl LossReport {
+    /// Did the packet arrive, and did the receiver drop it because it had no key?
+    pub(crate) fn is_undecryptable(&self) -> bool {
+        self.evidence.iter().any(|piece| piece.kind == UNDECRYPTABLE)
+    }
+}
+
 /// A probe timeout.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProbeReport {
@@ -119,7 +132,8 @@ pub struct RecoveryReport {
     pub event: u64,
     /// When it began, in seconds since the log's first event.
     pub start: f64,
-    /// When a packet sent later was acknowledged; `None` if the log ends before.
+    /// When a packet sent later was acknowledged, or the next episode began; `None` if the log ends
+    /// before.
     pub end: Option<f64>,
     /// `spurious` if all its losses were spurious, `genuine` if one was genuine, else `unknown`.
     pub class: LossClass,
@@ -144,8 +158,12 @@ pub(crate) fn report(connection: &Connection, peer: Option<&Peer<'_>>) -> LogRep
     let (start, end) = connection.span.unwrap_or_default();
     let length = |episode: &RecoveryReport| episode.end.unwrap_or(end) - episode.start;
     let spurious = episodes.iter().filter(|episode| episode.class == LossClass::Spurious);
-    let bytes = |loss_class: LossClass, timeout_classes: &[TimeoutClass]| -> u64 {
-        let lost = losses.iter().filter(|loss| loss.verdict == loss_class);
+    let bytes = |is_needed: bool, timeout_classes: &[TimeoutClass]| -> u64 {
+        let lost = losses.iter().filter(|loss| match loss.verdict {
+            LossClass::Genuine => is_needed,
+            LossClass::Spurious => is_needed == loss.is_undecryptable(),
+            LossClass::Unknown => false,
+        });
         let probed = timeouts.iter().filter(|timeout| timeout_classes.contains(&timeout.class));
         lost.map(|loss| loss.retransmitted_bytes).sum::<u64>()
             + probed.map(|timeout| timeout.retransmitted_bytes).sum::<u64>()
@@ -161,15 +179,14 @@ pub(crate) fn report(connection: &Connection, peer: Option<&Peer<'_>>) -> LogRep
         packets: [connection.sent, connection.received],
         ack_eliciting: connection.ack_eliciting,
         bytes_sent: connection.bytes_sent,
+        is_receiver: peer.is_none() && connection.is_receiver(),
         has_acks: connection.has_acks,
         min_rtt: connection.rtt.min,
         stream_bytes: connection.streams.bytes,
+        stream_bytes_received: connection.stream_bytes_received,
         retransmitted_bytes: connection.streams.retransmitted,
-        unneeded_bytes: bytes(
-            LossClass::Spurious,
-            &[TimeoutClass::Spurious, TimeoutClass::AckLost],
-        ),
-        needed_bytes: bytes(LossClass::Genuine, &[TimeoutClass::Genuine]),
+        unneeded_bytes: bytes(false, &[TimeoutClass::Spurious, TimeoutClass::AckLost]),
+        needed_bytes: bytes(true, &[TimeoutClass::Genuine]),
         time_in_recovery: episodes.iter().map(length).fold(0.0, |sum, one| sum + one),
         time_in_spurious_recovery: spurious.map(length).fold(0.0, |sum, one| sum + one),
         time_lost: connection.probes.rows.iter().fold(0.0, |sum, row| sum + row.time_lost),
@@ -183,7 +200,7 @@ fn of_loss(connection: &Connection, loss: &Loss, peer: Option<&Peer<'_>>) -> Los
     let known = peer.and_then(|peer| peer.classify_loss(loss));
     let (verdict, confidence, evidence) = known.unwrap_or_else(|| connection.classify(loss));
     LossReport {
-        event: loss.event,
+        event: loss.event.number,
         t: loss.at,
         sent: loss.sent_at,
         space: loss.space.level.name(),
@@ -202,7 +219,7 @@ fn of_timeout(row: &Timeout, peer: Option<&Peer<'_>>) -> ProbeReport {
     let known = peer.and_then(|peer| peer.classify_timeout(row));
     let (class, confidence, evidence) = known.unwrap_or((row.class, row.confidence, row.evidence));
     ProbeReport {
-        event: row.event,
+        event: row.event.number,
         t: row.at,
         space: row.space.map(|space| space.level.name()),
         backoff: row.backoff,
@@ -219,7 +236,7 @@ fn of_episode(episode: &Episode, losses: &[LossReport]) -> RecoveryReport {
     let count = |verdict| losses.iter().filter(|loss| loss.verdict == verdict).count() as u64;
     let (spurious, genuine) = (count(LossClass::Spurious), count(LossClass::Genuine));
     RecoveryReport {
-        event: episode.event,
+        event: episode.event.number,
         start: episode.start,
         end: episode.end,
         class: match (spurious, genuine) {
@@ -234,6 +251,6 @@ fn of_episode(episode: &Episode, losses: &[LossReport]) -> RecoveryReport {
     }
 }
 
-fn pieces(evidence: Option<(&'static str, u64)>) -> Vec<EvidenceReport> {
-    evidence.into_iter().map(|(kind, event)| EvidenceReport { kind, frame: event }).collect()
+fn pieces(evidence: Option<(&'static str, EventId)>) -> Vec<EvidenceReport> {
+    evidence.into_iter().map(|(kind, event)| EvidenceReport { kind, frame: event.number }).collect()
 }

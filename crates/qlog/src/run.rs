@@ -112,6 +112,8 @@ fn document(log: &Log, error: Option<String>, connections: Vec<LogReport>) -> Lo
         connections: connections.len() as u64,
         malformed: log.malformed,
         first_malformed: log.first_malformed.clone(),
+        out_of_order: log.out_of_order,
+        first_out_of_order: log.first_out_of_order,
         totals,
     };
     let answer = LogAnswer::of(&summary, &connections);

@@ -20,10 +20,14 @@ pub struct LogSummary {
     /// Packets that were sent and received.
     pub packets: u64,
     pub connections: u64,
-    /// Events that matter and are malformed.
+    /// Events that matter and are malformed, or too far out of time order to be sorted.
     pub malformed: u64,
     /// The first of them.
     pub first_malformed: Option<String>,
+    /// Events with an earlier time than the event before in the log, which were sorted.
+    pub out_of_order: u64,
+    /// The number of the first of them.
+    pub first_out_of_order: Option<u64>,
     pub totals: LogTotals,
 }
 
@@ -38,10 +42,14 @@ pub struct LogTotals {
     pub losses: u64,
     /// Of these, packets that arrived.
     pub spurious_losses: u64,
-    /// Of these, packets that were lost.
+    /// Of these, packets that the receiver dropped because it had no key.
+    pub undecryptable: u64,
+    /// Packets that were declared lost and were lost.
     pub lost: u64,
     /// Declared losses without a verdict.
     pub unknown: u64,
+    /// Connections whose log is of the end that receives.
+    pub receivers: u64,
     /// Connections whose log lacks acknowledgments.
     pub one_way: u64,
     /// Probe timeouts.
@@ -54,11 +62,12 @@ pub struct LogTotals {
     /// Recovery episodes whose losses were all spurious.
     pub spurious_episodes: u64,
     pub stream_bytes: u64,
+    pub stream_bytes_received: u64,
     /// Stream bytes that were retransmitted.
     pub retransmissions: u64,
     /// Of these, bytes whose earlier copy arrived.
     pub unneeded: u64,
-    /// Of these, bytes whose earlier copy was lost.
+    /// Of these, bytes whose earlier copy was lost, or was dropped by a receiver without a key.
     pub needed: u64,
     /// In seconds.
     pub time_in_recovery: f64,
@@ -78,6 +87,9 @@ impl LogTotals {
         self.spurious_losses += losses(LossClass::Spurious);
         self.lost += losses(LossClass::Genuine);
         self.unknown += losses(LossClass::Unknown);
+        let undecryptable = one.losses.iter().filter(|row| row.is_undecryptable());
+        self.undecryptable += undecryptable.count() as u64;
+        self.receivers += u64::from(one.is_receiver);
         self.one_way += u64::from(!one.has_acks);
         self.timeouts += one.timeouts.len() as u64;
         self.spurious += timeouts(TimeoutClass::Spurious);
@@ -88,6 +100,7 @@ impl LogTotals {
         let spurious = one.episodes.iter().filter(|episode| episode.class == LossClass::Spurious);
         self.spurious_episodes += spurious.count() as u64;
         self.stream_bytes += one.stream_bytes;
+        self.stream_bytes_received += one.stream_bytes_received;
         self.retransmissions += one.retransmitted_bytes;
         self.unneeded += one.unneeded_bytes;
         self.needed += one.needed_bytes;

@@ -3,7 +3,7 @@
 import difflib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -63,11 +63,9 @@ class Diagnosis:
 
     @property
     def passed_over(self) -> str:
-        """Packets or events that could not be used; empty if there are none."""
+        """Packets or events that were skipped, or events that were sorted; empty without any."""
         if self.is_log:
-            summary = self.document["summary"]
-            count = counted(summary["malformed"], "malformed event")
-            return f"skipped: {count}; {summary['first_malformed']}" if summary["malformed"] else ""
+            return "; ".join(_unusual(self.document["summary"]))
         skipped = self.document["skipped"]
         links = ", ".join(map(str, skipped["link_types"]))
         reasons = {
@@ -259,6 +257,15 @@ def limits(given: Sequence[str]) -> list[Limit]:
             raise Error(f"--fail-on {item}: expected {expected}; only lost-time is in seconds")
         allowed.append(Limit(what, float(most), unit))
     return allowed
+
+
+def _unusual(summary: Mapping[str, Any]) -> Iterator[str]:
+    """The events of a log that were skipped or sorted, in words."""
+    if summary["malformed"]:
+        yield f"skipped: {counted(summary['malformed'], 'event')}; {summary['first_malformed']}"
+    if summary["out_of_order"]:
+        count = counted(summary["out_of_order"], "event")
+        yield f"sorted: {count} out of time order, first event {summary['first_out_of_order']}"
 
 
 def _suffering(connection: Connection) -> tuple[float, ...]:

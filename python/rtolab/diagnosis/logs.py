@@ -21,6 +21,8 @@ NAMES = (
 """The columns of the table of connections."""
 SHOWN = 3
 """Recovery episodes shown of a connection."""
+NAMED = 5
+"""Events named of the losses or the timeouts of a class."""
 
 
 def counts(found: Diagnosis) -> str:
@@ -66,6 +68,25 @@ def episodes(one: Mapping[str, Any]) -> Iterator[str]:
         yield f"and {counted(len(order) - SHOWN, 'more episode')}"
 
 
+def events(one: Mapping[str, Any]) -> Iterator[str]:
+    """The events of the declared losses and of the timeouts of a connection, by class."""
+    for what, rows, key, classes in (
+        ("declared lost", one["losses"], "verdict", LOSSES),
+        ("probe timeouts", one["timeouts"], "class", CLASSES),
+    ):
+        parts = []
+        for name in classes:
+            numbers = [row["event"] for row in rows if row[key] == name]
+            if numbers:
+                shown = ", ".join(map(str, numbers[:NAMED]))
+                left = len(numbers) - NAMED
+                more = f" and {left} more" if left > 0 else ""
+                noun = "event" if len(numbers) == 1 else "events"
+                parts.append(f"{len(numbers)} {name} ({noun} {shown}{more})")
+        if parts:
+            yield f"{what}: {', '.join(parts)}"
+
+
 def section(found: Diagnosis, name: str, answer: str, notes: str) -> str:
     """The part of a page about a log; `answer` and `notes` are HTML."""
     shown = [one for one in found.worst if has_something(one)]
@@ -79,7 +100,7 @@ def section(found: Diagnosis, name: str, answer: str, notes: str) -> str:
 
 
 def _connection(one: Mapping[str, Any], name: str) -> str:
-    said = "".join(f"<li>{escape(text)}</li>" for text in episodes(one))
+    said = "".join(f"<li>{escape(text)}</li>" for text in (*events(one), *episodes(one)))
     losses = _rows(one["losses"], "verdict", ("event", "t", "packet_number", "trigger", "late"))
     timeouts = _rows(one["timeouts"], "class", ("event", "t", "space", "backoff", "after"))
     details = "".join(

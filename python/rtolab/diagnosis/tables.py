@@ -81,7 +81,9 @@ def _log(found: Diagnosis, top: int) -> RenderableType:
             table.add_row(*logs.cells(one))
         lines.append(table)
         said = [
-            Text(f"#{one['number']} {text}") for one in shown[:top] for text in logs.episodes(one)
+            Text(f"#{one['number']} {text}")
+            for one in shown[:top]
+            for text in (*logs.events(one), *logs.episodes(one))
         ]
         lines.append(Padding(Group(*said), (0, 0, 1, 2)))
     left = len(shown) - top
