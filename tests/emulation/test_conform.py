@@ -18,15 +18,14 @@ from rich.console import Console, RenderableType
 
 import program
 import rtolab
-from rtolab.conform import Scenario, Score, Stack, Suite, changes, conform, overall, suite
-from rtolab.conform import evidence
+from rtolab.conform import Scenario, Score, Stack, Suite, changes, conform, evidence, overall, suite
 from rtolab.conform.measure import TransferMeasurement, TransferOutcome, _overlap, command
 from rtolab.conform.page import page
-from rtolab.conform.placeholders import check_placeholders
 from rtolab.conform.report import Report, beside, check_baseline, junit, read, table
-from rtolab.conform.run import SEVERAL, UndisturbedTransferError, _complete, problem
+from rtolab.conform.run import PLACEHOLDERS, SEVERAL, UndisturbedTransferError, _complete, problem
 from rtolab.conform.scenario import Spans
 from rtolab.conform.score import UndisturbedTransfer, Verdict, score
+from rtolab.emulation.placeholders import check_placeholders
 
 CLEAN = Scenario("clean", Suite.STALLS, "nothing happens")
 STALL = Scenario("stall", Suite.STALLS, "held")
@@ -453,9 +452,8 @@ def test_junit_reports_hangs_and_lower_scores_as_failures() -> None:
     hung = score(
         Scenario("h", Suite.LOSSES, "is lost"), [measured(ended=TransferOutcome.HUNG)], TWIN
     )
-    top = ET.fromstring(
-        junit(report(scored(measured(took_s=2 * NEEDED_S)), hung, before={"clean": 99}))
-    )
+    slow = scored(measured(took_s=2 * NEEDED_S))
+    top = ET.fromstring(junit(report(slow, hung, before={"clean": 99})))
     assert (top.get("tests"), top.get("failures")) == ("2", "2")
     messages = [one.get("message") for one in top.iter("failure")]
     assert messages == ["the score fell from 99.0 to 50.0", "hung after 5.3 s"]
@@ -582,7 +580,7 @@ def test_a_misspelt_placeholder_is_named() -> None:
             conform(Stack("x", {}, server, client), [CLEAN])
         assert str(raised.value) == reported
     # Braces have other uses.
-    check_placeholders(Stack("x", {}, "awk '{print}' ${servr}", ["{peer}", "{bytes}"]))
+    check_placeholders("x", ["awk '{print}' ${servr}", "{peer} {bytes}"], PLACEHOLDERS)
 
 
 def test_scenarios_are_written_as_files(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def moved(found: str, to: Path) -> Path:
     return Path(shutil.move(found, to))
 
 
-def drop(scores: Iterable[Score], kept: Iterable[str]) -> list[Score]:
+def drop(scores: Sequence[Score], kept: Iterable[str]) -> list[Score]:
     """Deletes the evidence of all scenarios but these and those that hung or failed."""
     left, names = [], set(kept)
     for one in scores:
@@ -80,6 +80,9 @@ def drop(scores: Iterable[Score], kept: Iterable[str]) -> list[Score]:
             left.append(replace(one, evidence=""))
         else:
             left.append(one)
+    for folder in {Path(one.evidence).parent for one in scores if one.evidence}:
+        if not any(folder.iterdir()):
+            folder.rmdir()
     return left
 
 

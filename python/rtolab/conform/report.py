@@ -286,9 +286,10 @@ def _kept(report: Report) -> list[RenderableType]:
     kept = sorted((one for one in report.scores if one.evidence), key=lambda one: one.score)
     commands = {evidence.command(one): one for one in kept}
     lines = [Text(command) for command in commands if command][:LISTED]
-    heading = f"captures of {counted(len(kept), 'scenario')} are kept"
     if not kept:
         return []
+    folder = Path(kept[0].evidence).parent
+    heading = f"captures of {counted(len(kept), 'scenario')} are in {folder}"
     return [Text(f"{heading}; diagnose the worst with" if lines else heading), *lines]
 
 
@@ -338,14 +339,17 @@ def beside(documents: Sequence[Mapping[str, Any]], margin: float) -> RenderableT
         rows.add_column("\ntime s", justify="right", no_wrap=True)
     rows.add_column("", no_wrap=True)
     columns = [{one["id"]: one for one in document["scenarios"]} for document in documents]
-    different, apart = 0, []
+    different = 0
+    apart: list[tuple[float, str]] = []
     for name in columns[0]:
         line = [column[name] for column in columns if name in column]
         scores = [one["score"] for one in line]
         times_s = [one["took_s"] for one in line]
         differs = max(scores) - min(scores) > margin or len({one["ended"] for one in line}) > 1
         different += differs
-        apart.append((100 * (max(times_s) / min(times_s) - 1), name))
+        # The time of a transfer that hung is the limit.
+        if all(one["ended"] == TransferOutcome.RECOVERED for one in line):
+            apart.append((100 * (max(times_s) / min(times_s) - 1), name))
         cells = [cell for column in columns for cell in _score_and_time(column.get(name))]
         rows.add_row(name, *cells, Text("differ" if differs else "", "bold red"))
     names = ", ".join(f"{one['stack']} {one['score']:.1f}" for one in documents)
@@ -354,6 +358,8 @@ def beside(documents: Sequence[Mapping[str, Any]], margin: float) -> RenderableT
         f"  of 100; {different} of {counted(len(columns[0]), 'scenario')} "
         f"{'differs' if different == 1 else 'differ'} by more than {margin:g} points",
     )
+    if not apart:
+        return Group(title, rows)
     most, where = max(apart)
     usual = _percent(median(one for one, _ in apart))
     times = f"times differ by {usual} (median), at most by {_percent(most)} ({where})"

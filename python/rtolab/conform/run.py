@@ -20,10 +20,10 @@ from rtolab.conform import measure, quic
 from rtolab.conform.evidence import collect, moved, save_captures, save_files
 from rtolab.conform.measure import TransferMeasurement, TransferOutcome
 from rtolab.conform.order import Order
-from rtolab.conform.placeholders import check_placeholders
 from rtolab.conform.scenario import Scenario
 from rtolab.conform.score import Score, UndisturbedTransfer, score, without_reference
 from rtolab.emulation import EmulationResult, emulate
+from rtolab.emulation.placeholders import check_placeholders
 from rtolab.emulation.programs import GONE
 from rtolab.kernel import Kernel
 from rtolab.process import processors
@@ -37,6 +37,8 @@ TWINS = 5
 """The number of undisturbed transfers whose median is the reference."""
 ASK_S = 0.1
 """How often a thread checks whether to continue, in seconds."""
+PLACEHOLDERS = ("server", "client", "peer", "bytes", "files", "logs")
+"""The placeholders in the commands of a stack."""
 LOGS = "{logs}"
 """What stands for a host's folder for logs in commands."""
 GUEST_LOGS = "/tmp/rtolab-logs"  # noqa: S108  (in the memory of a guest)
@@ -124,7 +126,8 @@ def conform(
         UndisturbedTransferError: no undisturbed transfer ends.
         Error: a key, a value or a placeholder is wrong.
     """
-    check_placeholders(stack)
+    check_placeholders("--server", [stack.server], PLACEHOLDERS)
+    check_placeholders("the client", stack.client, PLACEHOLDERS)
     references = list({one.reference.id: one.reference for one in scenarios}.values())
     # On a virtual clock all runs of a seed are equal.
     alike = 1 if stack.kernel else TWINS
