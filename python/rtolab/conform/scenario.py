@@ -207,6 +207,7 @@ class Scenario:
         if self.round_trips:
             delay = f'delay_trace = {{ file = "{trace}", of = "round-trip" }}'
         lines = [
+            f"# The random processes of `conform`: rtolab emulate --seed {self.seed}",
             f'title = "{self.says}"',
             f'duration = "{max(limit_s + self.extra_s, over_s):.3f} s"',
             'emulation.begin = "first-packet"',
