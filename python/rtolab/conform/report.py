@@ -285,7 +285,8 @@ def _kept(report: Report) -> list[RenderableType]:
     """The commands that diagnose what is kept of the worst scenarios."""
     kept = sorted((one for one in report.scores if one.evidence), key=lambda one: one.score)
     commands = {evidence.command(one): one for one in kept}
-    lines = [Text(command) for command in commands if command][:LISTED]
+    # A command is copied: it is one line, however long.
+    lines = [Text(one, no_wrap=True, overflow="ignore") for one in commands if one][:LISTED]
     if not kept:
         return []
     folder = Path(kept[0].evidence).parent

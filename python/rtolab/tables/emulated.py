@@ -115,9 +115,7 @@ def agreement(found: Sequence[tuple[Case, Comparison]]) -> RenderableType:
     table = compact()
     table.add_column("engine, kernel", no_wrap=True)
     for name in ("seeds", *HEADINGS.values(), ""):
-        short = name.replace("retransmissions", "rexmits").replace(
-            "fast retransmits", "fast\nrexmits"
-        )
+        short = name.replace("retransmissions", "rexmits").replace(" retransmits", "\nrexmits")
         width = max(len(line) for line in short.splitlines() or [""])
         table.add_column(short, justify="right", min_width=width)
     for case, done in found:
