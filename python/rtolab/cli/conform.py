@@ -234,6 +234,9 @@ def _print(
 
     for one in tables:
         stdout().print(report.table(one))
+        for line in report.kept(one):
+            # A command is copied: it is one line, however long.
+            stdout().print(line, soft_wrap=True, highlight=False, markup=False)
     every = [*(one.document() for one in reports), *columns]
     if len(every) > 1:
         stdout().print(report.beside(every, margin))

@@ -249,7 +249,6 @@ def table(report: Report) -> RenderableType:
         *_undisturbed(report),
         *_broken(report),
         *_doubted(report),
-        *_kept(report),
         *_compared(report),
     )
 
@@ -281,17 +280,16 @@ def _broken(report: Report) -> list[RenderableType]:
     return [*lines]
 
 
-def _kept(report: Report) -> list[RenderableType]:
-    """The commands that diagnose what is kept of the worst scenarios."""
-    kept = sorted((one for one in report.scores if one.evidence), key=lambda one: one.score)
-    commands = {evidence.command(one): one for one in kept}
-    # A command is copied: it is one line, however long.
-    lines = [Text(one, no_wrap=True, overflow="ignore") for one in commands if one][:LISTED]
-    if not kept:
+def kept(report: Report) -> list[str]:
+    """Lines about what is kept, and the commands that diagnose the worst of it."""
+    found = sorted((one for one in report.scores if one.evidence), key=lambda one: one.score)
+    if not found:
         return []
-    folder = Path(kept[0].evidence).parent
-    heading = f"captures of {counted(len(kept), 'scenario')} are in {folder}"
-    return [Text(f"{heading}; diagnose the worst with" if lines else heading), *lines]
+    commands = dict.fromkeys(evidence.command(one) for one in found)
+    worst = [command for command in commands if command][:LISTED]
+    folder = Path(found[0].evidence).parent
+    heading = f"captures of {counted(len(found), 'scenario')} are in {folder}"
+    return [f"{heading}; diagnose the worst with" if worst else heading, *worst]
 
 
 def _of(number: int | None, total: int | None) -> str:
