@@ -125,8 +125,9 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     keep: Annotated[
         Keep,
         typer.Option(
-            help="With --out: scenarios whose captures, logs and output are kept in "
-            "FOLDER/evidence; broken are those that hang, fail or are worse than the baseline."
+            help="With --out: the scenarios whose captures, logs and output are kept in "
+            "FOLDER/evidence: all, none, or broken, those that hang, fail or are worse than the "
+            "baseline."
         ),
     ] = Keep.BROKEN,
     scenarios_to: Annotated[
