@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -96,17 +98,30 @@ def conform_stack(request: pytest.FixtureRequest) -> ConformStack:
         every = conform.suite(which)
         chosen = [one for one in every if not only or one.id in only]
         scores = conform.conform(stack, chosen, **how)
-        known = {}
+        before = None
         if baseline is not None and not store:
-            known = report.earlier(report.read(baseline), baseline, which, SEED)
+            before = report.read(baseline)
+            report.check_baseline(before, baseline, which, SEED)
         words = {"server": stack.server, "client": " ".join(stack.client)} if stack.client else {}
-        compared = conform.changes(scores, known, margin)
-        settings = stack.name, words, stack.set
-        done = report.Report(*settings, which.whole, SEED, scores, compared)
+        done = report.Report(
+            stack.name,
+            words,
+            stack.set,
+            which.whole,
+            SEED,
+            scores,
+            [],
+            kernel=stack.kernel.title if stack.kernel else f"Linux {platform.release()}",
+            clock="virtual" if stack.kernel else "real",
+        )
+        if before is not None and baseline is not None:
+            done = done.against(before, baseline, margin)
+            if done.baseline and done.baseline.differs:
+                warnings.warn(report.warning(done), stacklevel=2)
         if baseline is not None and store:
             baseline.parent.mkdir(parents=True, exist_ok=True)
             write_text(baseline, json.dumps(done.document(), indent=2) + "\n")
-        wrong = [f"{one.id} {one.ended} {one.said}".strip() for one in done.broken]
+        wrong = [f"{one.id} {one.outcome} {one.said}".strip() for one in done.broken]
         wrong += [f"{one.id} fell from {one.before:.0f} to {one.now:.0f}" for one in done.worse]
         if wrong:
             pytest.fail("\n".join((f"{stack.name}:", *wrong)), pytrace=False)

@@ -9,6 +9,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.prototype import Detector, EnginePrototype, Given, made
 from rtolab.result import Result
+from rtolab.suites import Suite
 
 Progress = Callable[[int, int], object]
 """Called with the number of finished runs and of all runs."""
@@ -179,6 +180,12 @@ def find_scenario(scenario: str | Path) -> Path:
         return included
     beside = f"{scenario}.toml"
     known = beside if Path(beside).exists() else _nearest_file(path)
+    from rtolab.conform.suite import suite_of  # noqa: PLC0415
+
+    if not known and (of := suite_of(str(scenario))):
+        suite = "" if of is Suite.FIFTY else f"--suite {of} "
+        writes = f"rtolab conform {suite}--only {scenario} --write-scenarios FOLDER"
+        raise Error(f"{scenario} is a scenario of `conform`; `{writes}` writes its file")
     known = known or _rtolab.suggest(str(scenario), [*included_scenarios()])
     raise Error(f"{scenario}: found no such file or shipped scenario; expected {known}")
 

@@ -27,13 +27,21 @@ class Suite(StrEnum):
         return f"{self.whole.value} {self.version}"
 
 
+class Keep(StrEnum):
+    """The scenarios whose evidence is kept."""
+
+    BROKEN = "broken"
+    ALL = "all"
+    NONE = "none"
+
+
 PARTS = {
     Suite.STALLS: "nothing is lost",
     Suite.LOSSES: "packets are lost",
 }
 """The parts of the suite `fifty`, and what distinguishes them."""
 
-VERSIONS = {Suite.FIFTY: 1, Suite.TODAY: 1}
+VERSIONS = {Suite.FIFTY: 2, Suite.TODAY: 2}
 """The versions of the suites. A change that can change a score makes another version."""
 
 ABOUT = {

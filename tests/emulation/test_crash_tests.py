@@ -27,7 +27,7 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def result(title: str, *scenarios: tuple[str, float]) -> dict[str, Any]:
     usual = {
         "ended": "recovered",
-        "lost_s": 2.0,
+        "excess_s": 2.0,
         "link_s": 0.5,
         "declared_losses": 4,
         "spurious_losses": 3,

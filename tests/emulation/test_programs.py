@@ -19,6 +19,7 @@ from guests import adopted_orphans, fake_kernel, require_kernel
 from rtolab import _rtolab, kernel
 from rtolab._rtolab import EmulationError, Error
 from rtolab.conform import Stack, conform, suite
+from rtolab.conform.measure import packets
 from rtolab.conform.quic import unpack
 from rtolab.run import find_scenario
 
@@ -180,6 +181,35 @@ def test_a_program_finds_its_folder_its_environment_and_its_user() -> None:
     assert status == 1
     assert said == f"{Path.cwd()}\n{os.getuid()}\na name 10.83.0.2\nwrong\n"
     assert '"returncode": 7' in virtual("sh", "-c", "exit 7")[1]
+
+
+def test_captures_hold_the_datagrams_of_programs(tmp_path: Path) -> None:
+    require_kernel()
+    answers = (
+        "import socket\n"
+        "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "s.bind(('0.0.0.0', 4433))\n"
+        "while True:\n"
+        "    said, peer = s.recvfrom(2000)\n"
+        "    s.sendto(said * 2, peer)\n"
+    )
+    asks = (
+        "import socket, sys\n"
+        "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "s.connect((sys.argv[1], 4433))\n"
+        "s.send(b'hello' * 100)\n"
+        "assert len(s.recv(2000)) == 1000\n"
+    )
+    (tmp_path / "serve.py").write_text(answers)
+    server = f"exec {sys.executable} {tmp_path / 'serve.py'}"
+    words = ["emulate", "hold", "--virtual", "--server", server, "--out", str(tmp_path / "out")]
+    done = command(*words, "--", sys.executable, "-c", asks, "{peer}")
+    assert done.returncode == 0, done.stderr
+    for place in ("sender", "receiver"):
+        (file,) = (tmp_path / "out").glob(f"*-{place}.pcapng")
+        heads = packets(file.read_bytes())
+        assert [len(head) for head in heads] == [120, 120]
+        assert all(head[28:33] == b"hello" for head in heads)
 
 
 def test_a_client_and_a_server_do_the_same_in_every_run(tmp_path: Path) -> None:

@@ -66,6 +66,19 @@ def test_an_action_has_one_version_in_all_workflows() -> None:
     assert len(used) == len({one.partition("@")[0] for one in used})
 
 
+def test_the_workflow_of_the_guide_is_as_careful(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "conform.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"(?ms)^```yaml[^\n]*workflows[^\n]*\n(.*?)^```$", text)
+    path = tmp_path / "conform.yml"
+    path.write_text(block, encoding="utf-8")
+    test_a_workflow_only_reads(path)
+    test_actions_are_named_by_their_commit_and_version(path)
+    test_no_step_keeps_the_token_or_runs_what_strangers_wrote(path)
+    # Its actions are those of our own workflows.
+    ours = {step["uses"] for one in WORKFLOWS for step in steps(one) if "uses" in step}
+    assert {step["uses"] for step in steps(path) if "uses" in step} <= ours
+
+
 def test_releases_are_built_by_the_pinned_maturin() -> None:
     pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     (pinned,) = [line.partition("==")[2] for line in pins if line.startswith("maturin==")]

@@ -45,12 +45,14 @@ fn capture(
     let interface = Interface { name: place.name().into(), comment: Some(comment), snaplen };
     let mut writer = Writer::new(Vec::new(), &interface)?;
     let mut conversations: Vec<Conversation> = Vec::new();
-    // Datagrams are not part of a TCP conversation.
-    let segments = recording.segments.iter().filter(|row| row.segment.flags != Flags::NONE);
-    for row in segments.filter(|row| row.place == place) {
+    for row in recording.segments.iter().filter(|row| row.place == place) {
         let (at, comment) = (RUN_START + row.at.since(Instant::START), comment_on(row));
         if let Some(head) = recording.heads.get(row.copy as usize) {
             writer.captured(at, (head, row.bytes as usize), comment.as_deref())?;
+            continue;
+        }
+        // A simulated datagram is not part of a TCP conversation.
+        if row.segment.flags == Flags::NONE {
             continue;
         }
         for flow in conversations.len() as u32..=row.flow {

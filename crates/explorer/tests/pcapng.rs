@@ -6,7 +6,7 @@ use std::path::Path;
 use rtolab_capture::{CapturedPacket, Conversation, End, RUN_START, Reader};
 use rtolab_explorer::{pcapng, pcapng_of_headers};
 use rtolab_link::DropCause;
-use rtolab_record::{Fate, PacketEvent, Place, Recording, Run, SegmentRow};
+use rtolab_record::{Fate, HEAD, PacketEvent, Place, Recording, Run, SegmentRow};
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 use rtolab_tcp::{Flags, Segment, Seq, SynOptions};
@@ -174,4 +174,20 @@ fn the_captures_of_a_run_are_unchanged() {
         std::fs::write(&file, &now).unwrap();
     }
     assert_eq!(now, std::fs::read_to_string(&file).unwrap());
+}
+
+#[test]
+fn a_capture_holds_datagrams_whose_bytes_are_known() {
+    let datagram = Segment::new(Seq::FIRST + 1, 100, Flags::NONE);
+    let sent = SegmentRow { bytes: 128, ..row(0, 0, SENT_BY_SENDER, datagram) };
+    let mut head = [0; HEAD];
+    head[..4].copy_from_slice(&[0x45, 0, 0, 128]);
+    let mut recording = Recording { segments: vec![sent], ..recording(1) };
+    let without = pcapng(&recording, Place::Sender).unwrap();
+    recording.heads = vec![head];
+    let file = pcapng(&recording, Place::Sender).unwrap();
+    assert!(file.len() >= without.len() + HEAD);
+    assert!(file.windows(HEAD).any(|bytes| bytes == head));
+    // A simulated datagram has no bytes to show.
+    assert!(!without.windows(4).any(|bytes| bytes == &head[..4]));
 }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
@@ -27,7 +29,7 @@ from rtolab.cli.terminal import (
 from rtolab.files import write_text
 from rtolab.process import ends_in_order
 from rtolab.run import LARGEST_SEED, MOST_JOBS
-from rtolab.suites import Suite
+from rtolab.suites import Keep, Suite
 
 if TYPE_CHECKING:
     from rtolab.conform import Scenario, Stack
@@ -117,7 +119,24 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         typer.Option(metavar="FILE", help="Another result to show beside this one; repeatable."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for conform.json, conform.xml and conform.html.")
+        Path | None,
+        typer.Option(help="Folder for conform.json, conform.xml, conform.html, and for evidence."),
+    ] = None,
+    keep: Annotated[
+        Keep,
+        typer.Option(
+            help="With --out: the scenarios whose captures, logs and output are kept in "
+            "FOLDER/evidence: all, none, or broken, those that hang, fail or are worse than the "
+            "baseline."
+        ),
+    ] = Keep.BROKEN,
+    scenarios_to: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-scenarios",
+            metavar="FOLDER",
+            help="Write the scenarios as files for `rtolab emulate`, and run none.",
+        ),
     ] = None,
     virtual: Virtual = False,
     kernel: Annotated[
@@ -135,7 +154,7 @@ def conform(  # noqa: PLR0913  (all but the first are options)
 
     Exits with 1 if a transfer does not end, or if a score falls below the baseline's.
     """
-    from rtolab.conform import changes, recipes, report, run, suite  # noqa: PLC0415
+    from rtolab.conform import suite  # noqa: PLC0415
 
     if lists:
         _list(as_json=as_json)
@@ -146,11 +165,12 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         raise Error("--stack has its own name, server and client; leave out --name, --server, CMD")
     names: list[str | None] = [*kernel] if kernel else [None]
     guests = [guest_of(one, virtual=virtual) for one in names]
-    known = report.earlier(report.read(baseline), baseline, which, seed) if baseline else {}
-    columns = [report.read(path) for path in beside or []]
-    for path, column in zip(beside or [], columns, strict=True):
-        report.check_suite(column, path, which)
+    before = _baseline(baseline, which, seed)
+    columns = [_column(path, which) for path in beside or []]
     scenarios = _chosen(which, suite(which, seed), only or [])
+    if scenarios_to:
+        _write_scenarios(scenarios, scenarios_to, limit, as_json=as_json)
+        return
     made = _stacks(stack or [], (name, server, command or []), pairs(set_, "--set"))
     named = list(zip(titles(guests), guests, strict=True))
     stacks = [
@@ -160,34 +180,164 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         for one in made
         for title, guest in named
     ]
-    reports = []
-    for one in stacks:
-        with ends_in_order(), progressing(f"scoring {one.name}") as progress:
-            scores = run.conform(
-                one,
-                scenarios,
-                repeat=repeat or (3 if one.client and not virtual else 1),
-                parallel=parallel,
-                limit_s=limit,
-                progress=progress,
-            )
-        words = recipes.shown(one) if one.client else {}
-        compared = changes(scores, known, margin)
-        settings = one.name, words, one.set
-        reports.append(report.Report(*settings, which.whole, seed, scores, compared))
-    every = [one.document() for one in reports]
+    how = Conditions(
+        which,
+        seed,
+        repeat=repeat,
+        parallel=parallel,
+        limit_s=limit,
+        margin=margin,
+        baseline=before,
+        out=out,
+        keep=keep,
+    )
+    reports, errors = _scored(stacks, scenarios, how)
     files = _written(reports, columns, out) if out else []
     if as_json:
-        written = {"files": [str(path) for path in files]}
+        every = [one.document() for one in reports]
+        written = {"files": [str(path) for path in files], "errors": errors}
         print_json((every[0] if len(every) == 1 else {"stacks": every}) | written)
     else:
-        for single in reports if len(reports) == 1 or stack else []:
-            stdout().print(report.table(single))
-        if len(every) + len(columns) > 1:
-            stdout().print(report.beside([*every, *columns], margin))
+        tables = reports if len(reports) == 1 or stack else []
+        _print(reports, tables, columns, margin)
         name_files(files)
-    if any(one.broken or one.worse for one in reports):
+        for error in errors:
+            stdout().print(Text.assemble(("FAILED", "bold red"), f"  {error}"))
+    if errors or any(one.broken or one.worse for one in reports):
         raise typer.Exit(SAYS_NO)
+
+
+def _baseline(path: Path | None, which: Suite, seed: int) -> tuple[dict[str, Any], Path] | None:
+    """The result of --baseline, and its file."""
+    from rtolab.conform import report  # noqa: PLC0415
+
+    if path is None:
+        return None
+    found = report.read(path)
+    report.check_baseline(found, path, which, seed)
+    return found, path
+
+
+def _column(path: Path, which: Suite) -> dict[str, Any]:
+    """A result of --beside."""
+    from rtolab.conform import report  # noqa: PLC0415
+
+    found = report.read(path)
+    report.check_suite(found, path, which)
+    return found
+
+
+def _print(
+    reports: list[Report], tables: list[Report], columns: list[dict[str, Any]], margin: float
+) -> None:
+    """Prints a table of each of these, and all results and columns beside each other."""
+    from rtolab.conform import report  # noqa: PLC0415
+
+    for one in tables:
+        stdout().print(report.table(one))
+        for line in report.kept(one):
+            # A command is copied: it is one line, however long.
+            stdout().print(line, soft_wrap=True, highlight=False, markup=False)
+    every = [*(one.document() for one in reports), *columns]
+    if len(every) > 1:
+        stdout().print(report.beside(every, margin))
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How stacks are scored.
+
+    Attributes:
+        which: the suite, or a part of it.
+        seed: of the scenarios.
+        repeat: runs of each scenario; `None` for the default.
+        parallel: concurrent runs.
+        limit_s: a longer transfer counts as hung, in seconds.
+        margin: how far a score may fall below the baseline.
+        baseline: an earlier result and its file.
+        out: the folder for results.
+        keep: the scenarios whose evidence is kept there.
+    """
+
+    which: Suite
+    seed: int
+    repeat: int | None
+    parallel: int
+    limit_s: float
+    margin: float
+    baseline: tuple[dict[str, Any], Path] | None
+    out: Path | None
+    keep: Keep
+
+
+def _scored(
+    stacks: list[Stack], scenarios: list[Scenario], how: Conditions
+) -> tuple[list[Report], list[str]]:
+    """The results of all stacks, and the errors of those whose undisturbed transfers do not end.
+
+    Raises:
+        Error: there is an error and no result.
+    """
+    from rtolab.conform.run import UndisturbedTransferError  # noqa: PLC0415
+
+    reports, errors = [], []
+    for one in stacks:
+        try:
+            reports.append(_score(one, scenarios, how, several=len(stacks) > 1))
+        except UndisturbedTransferError as error:
+            errors.append(error)
+    if errors and not reports:
+        raise errors[0]
+    return reports, [str(error) for error in errors]
+
+
+def _score(stack: Stack, scenarios: list[Scenario], how: Conditions, *, several: bool) -> Report:
+    from rtolab.conform import evidence, recipes, report, run  # noqa: PLC0415
+
+    folder = None
+    if how.out and how.keep is not Keep.NONE:
+        folder = (how.out / _file_name(stack.name) if several else how.out) / "evidence"
+    with ends_in_order(), progressing(f"scoring {stack.name}") as progress:
+        scores = run.conform(
+            stack,
+            scenarios,
+            repeat=how.repeat or (3 if stack.client and not stack.kernel else 1),
+            parallel=how.parallel,
+            limit_s=how.limit_s,
+            progress=progress,
+            evidence=folder,
+        )
+    found = report.Report(
+        stack.name,
+        recipes.shown(stack) if stack.client else {},
+        stack.set,
+        how.which.whole,
+        how.seed,
+        scores,
+        [],
+        kernel=stack.kernel.title if stack.kernel else f"Linux {platform.release()}",
+        clock="virtual" if stack.kernel else "real",
+    )
+    if how.baseline:
+        found = found.against(*how.baseline, how.margin)
+    if folder and how.keep is Keep.BROKEN:
+        worse = [one.id for one in found.worse]
+        found = replace(found, scores=evidence.drop(found.scores, worse))
+    return found
+
+
+def _write_scenarios(
+    scenarios: list[Scenario], folder: Path, limit_s: float, *, as_json: bool
+) -> None:
+    """Writes scenarios as files, and names them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / f"{one.id}.toml" for one in scenarios]
+    for one, file in zip(scenarios, files, strict=True):
+        one.write(file, limit_s)
+    if as_json:
+        print_json({"files": [str(file) for file in files]})
+    else:
+        name_files(files)
 
 
 def _stacks(

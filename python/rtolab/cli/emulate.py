@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from enum import Enum
@@ -343,6 +344,17 @@ def _document(
     return document | {"files": [str(path) for path in files]}
 
 
+def _hosts(scenario: Path) -> list[str]:
+    """The names of the ends of a scenario's links; none if it is no TOML, which has an error."""
+    try:
+        found: dict[str, Any] = tomllib.loads(scenario.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    links = found.get("link", [])
+    ends = [link.get("between", []) for link in links] if isinstance(links, list) else []
+    return [name for names in ends for name in names if isinstance(name, str)]
+
+
 @dataclass(frozen=True)
 class Programs:
     """CMD, a server at the other end, the kernel of guests, and those of other hosts."""
@@ -362,10 +374,14 @@ def _command(
     as_json: bool,
 ) -> None:
     from rtolab.emulation import EmulationResult, doubts, kernel_rows  # noqa: PLC0415
+    from rtolab.emulation.placeholders import check_placeholders  # noqa: PLC0415
     from rtolab.emulation.programs import in_namespaces  # noqa: PLC0415
 
     scenario, seed = which
     path, replaced, keep = find_scenario(scenario), list(settings.items()), out is not None
+    known = ["peer", *_hosts(path)]
+    check_placeholders("CMD", programs.client, known)
+    check_placeholders("--server", [programs.server or ""], known)
     with ends_in_order(), stdout_is_stderr() if as_json else nullcontext():
         if programs.guest:
             outcome, report = _rtolab.emulate_programs(

@@ -14,6 +14,7 @@ class Order:
         client: program and arguments.
         lead_s: the longest wait until the server listens, in seconds.
         limit_s: the longest run of the client, in seconds.
+        evidence: the folder for captures; empty for none.
         set: keys and values that replace those of the scenario.
     """
 
@@ -23,4 +24,5 @@ class Order:
     client: list[str]
     lead_s: float
     limit_s: float
+    evidence: str
     set: list[tuple[str, str]]

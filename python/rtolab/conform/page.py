@@ -28,8 +28,10 @@ td.late { outline: 2px dashed #b26b00; outline-offset: -3px; }
 <body>
 <h1>How stacks recover</h1>
 <p>A score of 100: as fast as the link allows, nothing unneeded sent. 0: the transfer did not end.
-Below each score: the time lost without the link's part, and the unneeded bytes; of the packets that
-were declared lost, those that arrived; the time from the end of an outage until data arrives.
+The score compares the time, without the part that the link causes, with the time that the
+undisturbed path needs, which is the same for all stacks. Below each score: the excess over the
+stack's own undisturbed transfer without the link's part, and the unneeded bytes; of the packets
+that were declared lost, those that arrived; the time from the end of an outage until data arrives.
 With several runs: the median, and the lowest and the highest score. Suite $suite, seed $seed.
 A dashed frame: the score is in doubt, because runs scatter or the machine was too slow.</p>
 <table>
@@ -37,7 +39,9 @@ A dashed frame: the score is in doubt, because runs scatter or the machine was t
 <tbody>
 $rows
 </tbody>
-<tfoot><tr><td colspan="2">mean</td>$means</tr></tfoot>
+<tfoot>
+$undisturbed
+<tr><td colspan="2">mean</td>$means</tr></tfoot>
 </table>
 $settings
 </body>
@@ -65,17 +69,38 @@ def page(documents: Sequence[Mapping[str, Any]]) -> str:
         seed=documents[0]["seed"],
         heads="".join(f"<th>{name}</th>" for name in names),
         rows="\n".join(rows),
+        undisturbed=_undisturbed(documents),
         means="".join(f'<td class="score">{document["score"]:.1f}</td>' for document in documents),
         settings="\n".join(_settings(document) for document in documents),
     )
+
+
+def _undisturbed(documents: Sequence[Mapping[str, Any]]) -> str:
+    """A row for each undisturbed transfer: the time that the path needs, and that of each stack."""
+    columns = [{one["transfer"]: one for one in document["undisturbed"]} for document in documents]
+    return "\n".join(
+        f"<tr><td>undisturbed</td><td>{escape(transfer)}: the path needs {one['path_s']:.4g} s</td>"
+        + "".join(_time(column.get(transfer)) for column in columns)
+        + "</tr>"
+        for transfer, one in columns[0].items()
+    )
+
+
+def _time(one: Mapping[str, Any] | None) -> str:
+    took_s = one and one["took_s"]
+    return f'<td class="score">{took_s:.4g} s</td>' if took_s else "<td></td>"
 
 
 def _cell(one: Mapping[str, Any] | None) -> str:
     if one is None:
         return "<td></td>"
     score = one["score"]
-    details = f"{max(one['lost_s'] - one['link_s'], 0):.2f} s, {one['unneeded_bytes'] / 1e3:.0f} kB"
+    details = f"{one['unneeded_bytes'] / 1e3:.0f} kB"
+    if one["excess_s"] is not None:
+        details = f"{one['excess_s'] - one['link_s']:.2f} s, {details}"
     text = f"{score:.0f}" if one["ended"] == "recovered" else escape(one["ended"])
+    if one["said"]:
+        text = f'<abbr title="{escape(one["said"])}">{text}</abbr>'
     runs = one.get("runs", ())
     if len(runs) > 1:
         details += f"<br>{runs[0]:.0f} to {runs[-1]:.0f}"

@@ -23,16 +23,16 @@ class LossCounts:
     Attributes:
         declared_losses: packets that it declared lost.
         spurious_losses: those of them that arrived.
-        recoveries: its recovery episodes (RFC 9002, section 7.3.2).
-        spurious_recoveries: those of them without a lost packet.
+        episodes: its recovery episodes (RFC 9002, section 7.3.2).
+        spurious_episodes: those of them without a lost packet.
         timeouts: its probe timeouts.
         spurious_timeouts: those of them that were spurious.
     """
 
     declared_losses: int
     spurious_losses: int
-    recoveries: int
-    spurious_recoveries: int
+    episodes: int
+    spurious_episodes: int
     timeouts: int
     spurious_timeouts: int
 
@@ -40,8 +40,8 @@ class LossCounts:
 _FROM_TOTALS = {
     "declared_losses": "losses",
     "spurious_losses": "spurious_losses",
-    "recoveries": "episodes",
-    "spurious_recoveries": "spurious_episodes",
+    "episodes": "episodes",
+    "spurious_episodes": "spurious_episodes",
     "timeouts": "timeouts",
     "spurious_timeouts": "spurious",
 }

@@ -1,8 +1,10 @@
 """The scores of a stack as JSON, as a table, as JUnit XML, and compared with a baseline."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -15,8 +17,9 @@ from rich.text import Text
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
+from rtolab.conform import evidence
 from rtolab.conform.measure import TransferOutcome
-from rtolab.conform.score import Change, Score, Verdict, overall
+from rtolab.conform.score import Change, Score, Verdict, changes, overall
 from rtolab.suites import VERSIONS, Suite
 from rtolab.text import counted
 
@@ -25,6 +28,21 @@ LISTED = 5
 SHORT_S = 0.1
 """Times below this show a tenth of a millisecond, in seconds."""
 STYLES = {Verdict.WORSE: "bold red", Verdict.BETTER: "bold green", Verdict.UNDECIDABLE: "yellow"}
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What scores are compared with.
+
+    Attributes:
+        file: its path.
+        stack: the stack of its scores.
+        differs: of stack, command, set, kernel and clock those that differ.
+    """
+
+    file: str
+    stack: str
+    differs: list[str]
 
 
 @dataclass(frozen=True)
@@ -39,6 +57,9 @@ class Report:
         seed: of the scenarios.
         scores: one per scenario.
         changes: against the baseline, if there is one.
+        kernel: the kernel of both hosts.
+        clock: `virtual`, or `real` time.
+        baseline: what the scores were compared with.
     """
 
     stack: str
@@ -48,6 +69,14 @@ class Report:
     seed: int
     scores: list[Score]
     changes: list[Change]
+    kernel: str = ""
+    clock: str = "real"
+    baseline: Baseline | None = None
+
+    @property
+    def doubted(self) -> list[Score]:
+        """The scenarios whose score is in doubt."""
+        return [one for one in self.scores if one.doubts]
 
     @property
     def broken(self) -> list[Score]:
@@ -66,14 +95,76 @@ class Report:
             "stack": self.stack,
             "command": dict(self.command),
             "set": dict(self.set),
+            "kernel": self.kernel,
+            "clock": self.clock,
             "suite": self.suite.value,
             "suite_version": self.suite.version,
             "seed": self.seed,
             "score": overall(self.scores),
-            "good": not any(one.doubts for one in self.scores),
+            "scores_in_doubt": len(self.doubted),
+            "not_recovered": len(self.broken),
+            "undisturbed": [asdict(one) for one in undisturbed(self.scores)],
             "scenarios": [asdict(one) for one in self.scores],
+            "baseline": asdict(self.baseline) if self.baseline else None,
             "changes": [asdict(one) for one in self.changes],
         }
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a baseline should have in common with this result."""
+        return {
+            "stack": self.stack,
+            "command": dict(self.command),
+            "set": {key: str(value) for key, value in self.set.items()},
+            "kernel": self.kernel,
+            "clock": self.clock,
+        }
+
+    def against(self, document: Mapping[str, Any], path: Path, margin: float) -> Report:
+        """This result with its changes against a baseline, which `check_baseline` has checked.
+
+        Args:
+            document: the baseline.
+            path: its file.
+            margin: how far a score may differ and count as equal.
+        """
+        before = {one["id"]: float(one["score"]) for one in document["scenarios"]}
+        differs = [
+            name
+            for name, now in self.settings.items()
+            # Older results lack some of them.
+            if name in document and _comparable(document[name]) != now
+        ]
+        baseline = Baseline(str(path), str(document["stack"]), differs)
+        compared = changes(self.scores, before, margin)
+        return replace(self, changes=compared, baseline=baseline)
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """Transfers without disturbances, which several scenarios share.
+
+    Attributes:
+        transfer: their path, number and size.
+        took_s: the time of this stack; `None` if they did not end.
+        path_s: the time that the path needs.
+    """
+
+    transfer: str
+    took_s: float | None
+    path_s: float
+
+
+def undisturbed(scores: Sequence[Score]) -> list[Undisturbed]:
+    """The undisturbed transfers of these scenarios."""
+    found = {one.transfer: (one.undisturbed_s, one.path_s) for one in scores}
+    return [Undisturbed(transfer, *times_s) for transfer, times_s in found.items()]
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: str(one) for key, one in value.items()}
+    return value
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -98,8 +189,8 @@ def read(path: Path) -> dict[str, Any]:
     return found
 
 
-def earlier(document: Mapping[str, Any], path: Path, suite: Suite, seed: int) -> dict[str, float]:
-    """The scores of a baseline, by scenario.
+def check_baseline(document: Mapping[str, Any], path: Path, suite: Suite, seed: int) -> None:
+    """Checks that the scores of a baseline can be compared.
 
     Raises:
         Error: its scenarios are those of another suite or version, or of another seed.
@@ -110,7 +201,6 @@ def earlier(document: Mapping[str, Any], path: Path, suite: Suite, seed: int) ->
             f"{path} is of seed {document['seed']} and this of {seed}: the scenarios differ; "
             f"compare with --seed {document['seed']}"
         )
-    return {one["id"]: float(one["score"]) for one in document["scenarios"]}
 
 
 def check_suite(document: Mapping[str, Any], path: Path, suite: Suite) -> None:
@@ -153,12 +243,63 @@ def table(report: Report) -> RenderableType:
         f"{report.seed}, "
         f"{len(report.broken)} not recovered",
     )
-    return Group(title, rows, *_doubted(report), *_compared(report))
+    return Group(
+        title,
+        rows,
+        *_undisturbed(report),
+        *_broken(report),
+        *_doubted(report),
+        *_compared(report),
+    )
+
+
+def _undisturbed(report: Report) -> list[RenderableType]:
+    """The times without disturbances: what the stack needs, and what the path needs."""
+    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    rows.add_column("undisturbed", no_wrap=True)
+    for name in ("time s", "path s", "path/time"):
+        rows.add_column(name, justify="right", no_wrap=True)
+    for one in undisturbed(report.scores):
+        took, share = "", ""
+        if one.took_s is not None:
+            took, share = _seconds(one.took_s), f"{100 * one.path_s / one.took_s:.0f} %"
+        rows.add_row(one.transfer, took, _seconds(one.path_s), share)
+    return [rows]
+
+
+def _broken(report: Report) -> list[RenderableType]:
+    """A line about each scenario that hung or failed; those with one reason share a line."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for one in report.broken:
+        reasons.setdefault((one.outcome, one.said), []).append(one.id)
+    lines = []
+    for (outcome, said), names in reasons.items():
+        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+        words = f"{outcome}: {said}" if said else outcome
+        lines.append(Text(f"{', '.join(names[:LISTED])}{more} {words}", "red"))
+    return [*lines]
+
+
+def kept(report: Report) -> list[str]:
+    """Lines about what is kept, and the commands that diagnose the worst of it."""
+    found = sorted((one for one in report.scores if one.evidence), key=lambda one: one.score)
+    if not found:
+        return []
+    commands = dict.fromkeys(evidence.command(one) for one in found)
+    worst = [command for command in commands if command][:LISTED]
+    folder = Path(found[0].evidence).parent
+    heading = f"captures of {counted(len(found), 'scenario')} are in {folder}"
+    return [f"{heading}; diagnose the worst with" if worst else heading, *worst]
 
 
 def _of(number: int | None, total: int | None) -> str:
     """A count of all; empty if there are none or if they are unknown."""
     return f"{number}/{total}" if total else ""
+
+
+def _known(time_s: float | None) -> str:
+    """A time; empty if there is none."""
+    return "" if time_s is None else _seconds(time_s)
 
 
 def _range(one: Score) -> str:
@@ -170,14 +311,15 @@ COLUMNS: tuple[tuple[str, Callable[[Score], str]], ...] = (
     ("\nscore", lambda one: f"{one.score:.0f}"),
     ("\nruns", _range),
     ("time\ns", lambda one: _seconds(one.took_s)),
-    ("excess\ns", lambda one: _seconds(one.lost_s)),
-    ("link\ns", lambda one: _seconds(one.link_s)),
+    ("path\ns", lambda one: _seconds(one.path_s)),
+    ("excess\ns", lambda one: _known(one.excess_s)),
+    ("link\ns", lambda one: _known(one.link_s)),
     ("unneeded\nkB", lambda one: f"{one.unneeded_bytes / 1e3:.1f}"),
     ("sent\nkB", lambda one: f"{one.sent_bytes / 1e3:.0f}"),
     ("spurious\nlosses", lambda one: _of(one.spurious_losses, one.declared_losses)),
-    ("spurious\nepisodes", lambda one: _of(one.spurious_recoveries, one.recoveries)),
+    ("spurious\nepisodes", lambda one: _of(one.spurious_episodes, one.episodes)),
     ("spurious\ntimeouts", lambda one: _of(one.spurious_timeouts, one.timeouts)),
-    ("resumes\ns", lambda one: "" if one.resume_s is None else _seconds(one.resume_s)),
+    ("resumes\ns", lambda one: _known(one.resume_s)),
 )
 """The columns, of which those are shown in which a scenario has something."""
 
@@ -196,25 +338,36 @@ def beside(documents: Sequence[Mapping[str, Any]], margin: float) -> RenderableT
         rows.add_column("\ntime s", justify="right", no_wrap=True)
     rows.add_column("", no_wrap=True)
     columns = [{one["id"]: one for one in document["scenarios"]} for document in documents]
-    different, apart = 0, []
+    different = 0
+    apart: list[tuple[float, str]] = []
     for name in columns[0]:
         line = [column[name] for column in columns if name in column]
         scores = [one["score"] for one in line]
         times_s = [one["took_s"] for one in line]
         differs = max(scores) - min(scores) > margin or len({one["ended"] for one in line}) > 1
         different += differs
-        apart.append((100 * (max(times_s) / min(times_s) - 1), name))
+        # The time of a transfer that hung is the limit.
+        if all(one["ended"] == TransferOutcome.RECOVERED for one in line):
+            apart.append((100 * (max(times_s) / min(times_s) - 1), name))
         cells = [cell for column in columns for cell in _score_and_time(column.get(name))]
         rows.add_row(name, *cells, Text("differ" if differs else "", "bold red"))
     names = ", ".join(f"{one['stack']} {one['score']:.1f}" for one in documents)
     title = Text.assemble(
         (names, "bold"),
-        f"  of 100; {different} of {counted(len(columns[0]), 'scenario')} differ by more than "
-        f"{margin:g} points",
+        f"  of 100; {different} of {counted(len(columns[0]), 'scenario')} "
+        f"{'differs' if different == 1 else 'differ'} by more than {margin:g} points",
     )
+    if not apart:
+        return Group(title, rows)
     most, where = max(apart)
-    times = f"times differ by {median(one for one, _ in apart):.2g} % (median)"
-    return Group(title, rows, Text(f"{times}, at most by {most:.2g} % ({where})"))
+    usual = _percent(median(one for one, _ in apart))
+    times = f"times differ by {usual} (median), at most by {_percent(most)} ({where})"
+    return Group(title, rows, Text(times))
+
+
+def _percent(share: float) -> str:
+    """A number of percent with two digits or more."""
+    return f"{share:.2g} %" if share < 10 else f"{share:.0f} %"
 
 
 def _score_and_time(one: Mapping[str, Any] | None) -> tuple[str, str]:
@@ -230,28 +383,44 @@ def _seconds(time_s: float) -> str:
 
 def _note(one: Score, change: Change | None) -> Text:
     if one.ended != TransferOutcome.RECOVERED:
-        return Text(f"{one.ended} {one.said}"[:60].strip(), "bold red")
+        return Text(one.outcome, "bold red")
     if change is not None and change.verdict is not Verdict.SAME:
         return Text(f"{change.verdict} ({change.before:.0f})", STYLES[change.verdict])
     return Text("in doubt" if one.doubts else "", "yellow")
 
 
 def _doubted(report: Report) -> list[RenderableType]:
-    doubted = [one for one in report.scores if one.doubts]
+    """Whether the measurement can be trusted, whatever the scores are."""
+    doubted = report.doubted
     if not doubted:
-        words = "  the links kept their times, and nothing scatters"
-        return [Text.assemble(("GOOD", "bold green"), words)]
+        words = "  no score is in doubt: the links kept their times, and no runs scatter"
+        return [Text.assemble(("MEASUREMENT GOOD", "bold green"), words)]
     words = f"  {len(doubted)} of {len(report.scores)} scores are in doubt"
     lines = [Text(f"{one.id}: {'; '.join(one.doubts)}") for one in doubted[:LISTED]]
-    return [Text.assemble(("NOT GOOD", "bold red"), words), *lines]
+    return [Text.assemble(("MEASUREMENT NOT GOOD", "bold red"), words), *lines]
 
 
 def _compared(report: Report) -> list[RenderableType]:
-    if not report.changes:
+    if report.baseline is None:
         return []
     counts = {verdict: sum(one.verdict is verdict for one in report.changes) for verdict in Verdict}
     words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    return [Text(f"beside the earlier result: {words}")]
+    baseline = report.baseline
+    against = f"{report.stack} compared with {baseline.stack} ({baseline.file})"
+    lines = [Text(f"{against}: {words or 'no scenario in common'}")]
+    if baseline.differs:
+        lines.append(Text(f"WARNING  {warning(report)}", "yellow"))
+    return [*lines]
+
+
+def warning(report: Report) -> str:
+    """A sentence about what differs between the result and its baseline; empty if nothing does."""
+    baseline = report.baseline
+    if baseline is None or not baseline.differs:
+        return ""
+    names = ", ".join("settings" if name == "set" else name for name in baseline.differs)
+    verb = "differs" if len(baseline.differs) == 1 else "differ"
+    return f"{names} {verb} between {report.stack} and the baseline, {baseline.stack}"
 
 
 def junit(report: Report) -> str:
@@ -272,13 +441,26 @@ def junit(report: Report) -> str:
         )
         if one.id in failed:
             ET.SubElement(case, "failure", message=_failure(one, worse.get(one.id)))
-        words = f"score {one.score:.1f}, {one.unneeded_bytes} B unneeded, {one.lost_s:.3f} s excess"
-        ET.SubElement(case, "system-out").text = "\n".join((one.says, words, *one.doubts))
+        ET.SubElement(case, "system-out").text = "\n".join(_about(one))
     ET.indent(top)
     return ET.tostring(top, encoding="unicode", xml_declaration=True) + "\n"
 
 
+def _about(one: Score) -> list[str]:
+    """The lines about a scenario in JUnit XML."""
+    words = [f"score {one.score:.1f}", f"{one.unneeded_bytes} B unneeded"]
+    if one.excess_s is not None and one.link_s is not None:
+        words += [f"{one.excess_s:.3f} s excess", f"{one.link_s:.3f} s of it by the link"]
+    times = [f"the undisturbed path needs {one.path_s:.3f} s"]
+    if one.undisturbed_s is not None:
+        times.append(f"this stack {one.undisturbed_s:.3f} s")
+    lines = [one.says, ", ".join(words), ", ".join(times), *one.doubts]
+    command = evidence.command(one)
+    return [*lines, command] if command else lines
+
+
 def _failure(one: Score, change: Change | None) -> str:
     if change is None or one.ended != TransferOutcome.RECOVERED:
-        return f"{one.ended} after {one.took_s:.1f} s {one.said}".strip()
+        after = f"{one.outcome} after {one.took_s:.1f} s"
+        return f"{after}: {one.said}" if one.said else after
     return f"the score fell from {change.before:.1f} to {change.now:.1f}"

@@ -17,11 +17,13 @@ from typing import TypeVar
 from rtolab import _rtolab
 from rtolab._rtolab import EmulationError, Error
 from rtolab.conform import measure, quic
+from rtolab.conform.evidence import collect, moved, save_captures, save_files
 from rtolab.conform.measure import TransferMeasurement, TransferOutcome
 from rtolab.conform.order import Order
 from rtolab.conform.scenario import Scenario
-from rtolab.conform.score import Score, UndisturbedTransfer, score
+from rtolab.conform.score import Score, UndisturbedTransfer, score, without_reference
 from rtolab.emulation import EmulationResult, emulate
+from rtolab.emulation.placeholders import check_placeholders
 from rtolab.emulation.programs import GONE
 from rtolab.kernel import Kernel
 from rtolab.process import processors
@@ -35,6 +37,8 @@ TWINS = 5
 """The number of undisturbed transfers whose median is the reference."""
 ASK_S = 0.1
 """How often a thread checks whether to continue, in seconds."""
+PLACEHOLDERS = ("server", "client", "peer", "bytes", "files", "logs")
+"""The placeholders in the commands of a stack."""
 LOGS = "{logs}"
 """What stands for a host's folder for logs in commands."""
 GUEST_LOGS = "/tmp/rtolab-logs"  # noqa: S108  (in the memory of a guest)
@@ -80,6 +84,10 @@ class Stack:
     kernel: Kernel | None = None
 
 
+class UndisturbedTransferError(Error):
+    """No undisturbed transfer of a stack ended, so there is nothing to compare with."""
+
+
 class StoppedError(Error):
     """The run was cancelled."""
 
@@ -92,6 +100,7 @@ def conform(
     parallel: int = 10,
     limit_s: float = 60.0,
     progress: Progress | None = None,
+    evidence: Path | None = None,
 ) -> list[Score]:
     """Score a stack on each scenario, in order.
 
@@ -105,11 +114,20 @@ def conform(
         parallel: concurrent runs.
         limit_s: a longer transfer counts as hung, in seconds.
         progress: called with the finished runs and all runs.
+        evidence: the folder for captures and logs of each scenario's run, in a folder per
+            scenario; `None` keeps none.
+
+    Returns:
+        A score per scenario. If an undisturbed transfer does not end, its scenarios have 0 points
+        and are not run.
 
     Raises:
         EmulationError: a prerequisite is missing, or a kernel rejects a setting.
-        Error: an undisturbed transfer does not end, or a key or value is wrong.
+        UndisturbedTransferError: no undisturbed transfer ends.
+        Error: a key, a value or a placeholder is wrong.
     """
+    check_placeholders("--server", [stack.server], PLACEHOLDERS)
+    check_placeholders("the client", stack.client, PLACEHOLDERS)
     references = list({one.reference.id: one.reference for one in scenarios}.values())
     # On a virtual clock all runs of a seed are equal.
     alike = 1 if stack.kernel else TWINS
@@ -117,8 +135,9 @@ def conform(
         # A guest waits for nothing but a processor.
         parallel = min(parallel, processors())
     total = alike * len(references) + repeat * len(scenarios)
+    given_up: dict[str, tuple[TransferMeasurement, str]] = {}
     with tempfile.TemporaryDirectory(prefix="rtolab-conform-") as folder:
-        runner = _Runner(stack, Path(folder), limit_s)
+        runner = _Runner(stack, Path(folder), limit_s, keeps=evidence is not None)
         runner.provide({one.bytes for one in scenarios})
         with _Pool(parallel, runner.stopped, total, progress) as pool:
             repetitions = [
@@ -126,21 +145,37 @@ def conform(
             ]
             done = pool.map(lambda one: runner.run(*one), repetitions)
             for (reference, _), run in zip(repetitions, done, strict=True):
-                _check(reference, run)
+                why = problem(reference, run, limit_s)
+                if why:
+                    given_up.setdefault(reference.id, (run, why))
+            if len(given_up) == len(references):
+                name, (run, why) = next(iter(given_up.items()))
+                kept = (
+                    f"; its captures are in {moved(run.evidence, evidence / name)}"
+                    if evidence
+                    else ""
+                )
+                raise UndisturbedTransferError(f"{stack.name}: {why}{kept}")
             found = {
                 reference.id: UndisturbedTransfer.of(done[alike * place : alike * (place + 1)])
                 for place, reference in enumerate(references)
+                if reference.id not in given_up
             }
+            runnable = [one for one in scenarios if one.reference.id in found]
+            pool.total = len(repetitions) + repeat * len(runnable)
             # Interleave the scenarios, so that a busy period of this machine affects each once.
-            each = [(one, number) for number in range(repeat) for one in scenarios]
+            each = [(one, number) for number in range(repeat) for one in runnable]
             runs = pool.map(
-                lambda one: _complete(one[0], runner.run(*one, found[one[0].reference.id].tail)),
-                each,
+                lambda one: _complete(one[0], runner.run(*one, found[one[0].reference.id])), each
             )
-    return [
-        score(one, runs[place :: len(scenarios)], found[one.reference.id])
-        for place, one in enumerate(scenarios)
-    ]
+        of_scenario = {one.id: runs[place :: len(runnable)] for place, one in enumerate(runnable)}
+        scores = [
+            score(one, of_scenario[one.id], found[one.reference.id])
+            if one.id in of_scenario
+            else without_reference(one, *given_up[one.reference.id])
+            for one in scenarios
+        ]
+        return collect(scores, evidence) if evidence else scores
 
 
 def _with_losses(run: TransferMeasurement, logs: Mapping[str, Path]) -> TransferMeasurement:
@@ -158,19 +193,29 @@ def _complete(scenario: Scenario, run: TransferMeasurement) -> TransferMeasureme
     return replace(run, ended=TransferOutcome.FAILED, said=said)
 
 
-def _check(reference: Scenario, run: TransferMeasurement) -> None:
-    if run.ended is not TransferOutcome.RECOVERED:
-        said = f"; its last line: {run.said}" if run.said else ""
-        raise Error(
-            f"a transfer of {reference.bytes} B that nothing disturbs {run.ended}: there is "
-            f"nothing to compare with. The client must end with 0 when it has all{said}"
-        )
+def problem(reference: Scenario, run: TransferMeasurement, limit_s: float) -> str:
+    """What is wrong with a reference run, and what helps; empty if nothing is.
+
+    Args:
+        reference: the undisturbed transfer.
+        run: its measurement.
+        limit_s: a longer transfer counts as hung, in seconds.
+    """
+    about = f"the transfer of {reference.transfer} that nothing disturbs"
+    said = f"; its last line: {run.said}" if run.said else ""
     every = reference.bytes * reference.flows
+    if run.ended is TransferOutcome.HUNG:
+        helps = "raise --limit if it needs longer, or select other transfers with --only"
+        return f"{about} did not end within {limit_s:g} s (--limit): {helps}{said}"
+    if run.ended is not TransferOutcome.RECOVERED:
+        status = "" if run.exit_status is None else f" with exit status {run.exit_status}"
+        return f"{about} failed{status}: the client must end with 0 when it has everything{said}"
     if run.arrived_bytes < every:
-        raise Error(
+        return (
             f"of {every} B that the client was to fetch {run.arrived_bytes} B passed the "
             "link: {bytes} in the client's arguments says how many, and {server} is where"
         )
+    return ""
 
 
 def _last_line_of(log: str) -> str:
@@ -219,8 +264,8 @@ class _Pool:
 
 
 class _Runner:
-    def __init__(self, stack: Stack, folder: Path, limit_s: float) -> None:
-        self.stack, self.folder, self.limit_s = stack, folder, limit_s
+    def __init__(self, stack: Stack, folder: Path, limit_s: float, *, keeps: bool) -> None:
+        self.stack, self.folder, self.limit_s, self.keeps = stack, folder, limit_s, keeps
         self.stopped = Event()
 
     def provide(self, sizes: Iterable[int]) -> None:
@@ -230,11 +275,21 @@ class _Runner:
                 with (self.folder / str(size)).open("wb") as file:
                     file.truncate(size)
 
-    def run(self, scenario: Scenario, number: int, last: int = 0) -> TransferMeasurement:
-        """Runs a scenario for the `number`th time; `last` is the number of its last data packet."""
-        drops = tuple(range(max(last - scenario.tail, 1) + 1, last + 1)) if scenario.tail else ()
+    def run(
+        self, scenario: Scenario, number: int, reference: UndisturbedTransfer | None = None
+    ) -> TransferMeasurement:
+        """Runs a scenario for the `number`th time; its reference run shows what to drop."""
+        drops = scenario.drops(reference.tail, reference.end) if reference else ()
         path = self.folder / f"{scenario.id}-{number}.toml"
         scenario.write(path, self.limit_s, drops)
+        run = self._run(scenario, path)
+        return replace(run, evidence=str(self._evidence(path))) if self.keeps else run
+
+    @staticmethod
+    def _evidence(path: Path) -> Path:
+        return path.with_suffix(".evidence")
+
+    def _run(self, scenario: Scenario, path: Path) -> TransferMeasurement:
         if self.stack.client and self.stack.kernel:
             return self._in_guests(scenario, path, self.stack.kernel)
         if self.stack.client:
@@ -246,6 +301,9 @@ class _Runner:
             kernel=self.stack.kernel,
             progress=self._go_on,
         )
+        if self.keeps:
+            save_captures(self._evidence(path), result)
+            save_files(self._evidence(path), path)
         return measure.flows(result, self.limit_s + scenario.extra_s)
 
     def _go_on(self, *_: int) -> None:
@@ -255,8 +313,8 @@ class _Runner:
     def _in_guests(self, scenario: Scenario, path: Path, kernel: Kernel) -> TransferMeasurement:
         log, archives = path.with_suffix(".log"), path.with_suffix(".logs")
         client, server = self._client(scenario), self._filled(self.stack.server, scenario)
-        keeps = any(LOGS in word for word in (*client, server))
-        if keeps:
+        has_logs = any(LOGS in word for word in (*client, server))
+        if has_logs:
             archives.mkdir()
             client = ["sh", "-c", f'mkdir -p {GUEST_LOGS}; exec "$@"', "sh", *client]
             client = [word.replace(LOGS, GUEST_LOGS) for word in client]
@@ -272,12 +330,18 @@ class _Runner:
             limit_s=self.limit_s + scenario.extra_s,
             keep=True,
             log=log,
-            kept=(GUEST_LOGS, archives) if keeps else None,
+            kept=(GUEST_LOGS, archives) if has_logs else None,
             goes_on=self._go_on,
         )
-        found = measure.command(EmulationResult(str(path), outcome, [report]), report["returncode"])
-        if keeps:
-            found = _with_losses(found, quic.unpack(archives))
+        result = EmulationResult(str(path), outcome, [report])
+        found = measure.command(result, report["returncode"])
+        logs = quic.unpack(archives) if has_logs else {}
+        if has_logs:
+            found = _with_losses(found, logs)
+        if self.keeps:
+            save_captures(self._evidence(path), result)
+            save_files(self._evidence(path), path, log, logs)
+        if has_logs:
             shutil.rmtree(archives)
         said = _last_line_of(log.read_text(encoding="utf-8", errors="replace"))
         return found if found.ended is TransferOutcome.RECOVERED else replace(found, said=said)
@@ -295,6 +359,7 @@ class _Runner:
             client=client,
             lead_s=self.stack.lead_s,
             limit_s=self.limit_s + scenario.extra_s,
+            evidence=str(self._evidence(path)) if self.keeps else "",
             set=[(key, as_toml(value)) for key, value in self.stack.set.items()],
         )
         order_file, found, log = (path.with_suffix(end) for end in (".order", ".json", ".log"))
@@ -320,6 +385,8 @@ class _Runner:
             ended=ended, **{**run, "doubts": tuple(run["doubts"]), "said": last_line}
         )
         measured = _with_losses(measured, logs)
+        if self.keeps:
+            save_files(self._evidence(path), path, log, logs)
         shutil.rmtree(path.with_suffix(".logs"))
         return measured
 

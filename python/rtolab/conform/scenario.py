@@ -11,6 +11,8 @@ from rtolab.suites import Suite
 
 HEADERS = 1.05
 """Bytes on the link per byte of payload."""
+FIRST_WINDOW = 15_000
+"""Ten segments with their headers, in bytes."""
 LEAST_ROUND_TRIP_S = 0.02
 """The round-trip time below which the usual millisecond of lateness is too much, in seconds."""
 LATENESS = 0.05
@@ -78,6 +80,7 @@ class Scenario:
         round_trips: (begin in seconds, round-trip time in seconds) after the path's own.
         queue: a shorter queue in the data direction, in bytes; 0 for that of the path.
         tail: the number of lost data packets at the end, counted in the reference run.
+        closing: are the packets lost that follow the last data packet in the reference run?
         extra_s: what a transfer may take beyond the usual limit, in seconds.
         seed: of the random processes of the link.
     """
@@ -96,6 +99,7 @@ class Scenario:
     round_trips: tuple[tuple[float, float], ...] = ()
     queue: int = 0
     tail: int = 0
+    closing: bool = False
     extra_s: float = 0.0
     seed: int = 1
 
@@ -113,6 +117,27 @@ class Scenario:
             self.path,
             self.flows,
         )
+
+    @property
+    def transfer(self) -> str:
+        """Its transfers in words: their path, number and size."""
+        number = f"{self.flows} x " if self.flows > 1 else ""
+        return f"{self.path.name} {number}{self.bytes // 1000} kB".strip()
+
+    @property
+    def path_s(self) -> float:
+        """The time that the transfers need on the undisturbed path, the same for every stack.
+
+        A round trip for the handshake; slow start from ten segments (RFC 6928), whose window
+        doubles each round trip until it fills the path; the rest at the link's rate; and a round
+        trip for the last data and its acknowledgment.
+        """
+        round_trip_s, bytes_s = self.path.round_trip_s, self.path.rate_bps / 8
+        left = self.bytes * self.flows * HEADERS
+        window, took_s = float(FIRST_WINDOW * self.flows), round_trip_s
+        while left > window and window / bytes_s < round_trip_s:
+            left, window, took_s = left - window, 2 * window, took_s + round_trip_s
+        return took_s + left / bytes_s + round_trip_s
 
     @property
     def disturbed_s(self) -> float:
@@ -140,7 +165,25 @@ class Scenario:
             at = max(begin, now)
             left -= min(left, (at - now) * rate)
             now, rate = at, later
-        return now + left / rate - busy_s if left > 0 else 0.0
+        # Rounding may leave less than nothing.
+        return max(now + left / rate - busy_s, 0.0) if left > 0 else 0.0
+
+    @property
+    def needs_reference(self) -> bool:
+        """Does only the reference run show which packets are lost?"""
+        return bool(self.tail) or self.closing
+
+    def drops(self, last: int, end: int) -> tuple[int, ...]:
+        """The lost packets in the data direction, counted from 1.
+
+        Args:
+            last: the number of the last data packet of the reference run; 0 if it is unknown.
+            end: the number of its last packet of any size.
+        """
+        if not last:
+            return ()
+        tail = range(max(last - self.tail, 1) + 1, last + 1) if self.tail else ()
+        return (*tail, *(range(last + 1, end + 1) if self.closing else ()))
 
     def write(self, file: File, limit_s: float, drops: tuple[int, ...] = ()) -> None:
         """Writes the scenario's file, and a trace of the delays beside it if they change.
@@ -164,6 +207,7 @@ class Scenario:
         if self.round_trips:
             delay = f'delay_trace = {{ file = "{trace}", of = "round-trip" }}'
         lines = [
+            f"# The random processes of `conform`: rtolab emulate --seed {self.seed}",
             f'title = "{self.says}"',
             f'duration = "{max(limit_s + self.extra_s, over_s):.3f} s"',
             'emulation.begin = "first-packet"',

@@ -44,7 +44,8 @@ def today(seed: int) -> list[Scenario]:
     """The scenarios, with random values drawn from the seed."""
     draws = random.Random(seed)  # noqa: S311  (nothing secret)
     made = [*_reordering(), *_long_outages(draws), *_local(draws), *_data_centre()]
-    return [*made, *_long(draws), *_starlink(draws), *_wifi(draws), *_cell(draws)]
+    made += [*_long(draws), *_starlink(draws), *_wifi(draws), *_cell(draws)]
+    return [*made, *_closing()]
 
 
 def _middle(draws: random.Random, path: Path, size: int) -> float:
@@ -153,6 +154,19 @@ def _data_centre() -> list[Scenario]:
             bytes=PAGE,
             tail=1,
         ),
+    ]
+
+
+def _closing() -> list[Scenario]:
+    """The end of a connection is lost: a FIN, its acknowledgment, a small last datagram."""
+    return [
+        _scenario(
+            "access-close",
+            says="50 Mbit/s: all packets of the server after its last data packet are lost once",
+            path=ACCESS,
+            bytes=PAGE,
+            closing=True,
+        )
     ]
 
 

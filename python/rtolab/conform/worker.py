@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rtolab import _rtolab
+from rtolab.conform.evidence import save_captures
 from rtolab.conform.measure import command
 from rtolab.conform.order import Order
 from rtolab.emulation import EmulationResult
@@ -50,6 +51,8 @@ def run(order: Order) -> dict[str, object]:
             keep=True,
         )
     result = EmulationResult(order.scenario, outcome, [report])
+    if order.evidence:
+        save_captures(Path(order.evidence), result)
     return asdict(command(result, report["returncode"]))
 
 

@@ -113,8 +113,11 @@ def _kernel_scatter(checks: Sequence[Agreement]) -> Iterator[RenderableType]:
 def agreement(found: Sequence[tuple[Case, Comparison]]) -> RenderableType:
     """Medians of engine and kernel, a row per case, and whether they agree."""
     table = compact()
-    for name in ("engine, kernel", "seeds", *HEADINGS.values(), ""):
-        table.add_column(name, justify="left" if name == "engine, kernel" else "right")
+    table.add_column("engine, kernel", no_wrap=True)
+    for name in ("seeds", *HEADINGS.values(), ""):
+        short = name.replace("retransmissions", "rexmits").replace(" retransmits", "\nrexmits")
+        width = max(len(line) for line in short.splitlines() or [""])
+        table.add_column(short, justify="right", min_width=width)
     for case, done in found:
         *row, verdict = cells(case, done)
         style = STYLES["pass" if verdict == "agree" else "fail"]
