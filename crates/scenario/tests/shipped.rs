@@ -142,16 +142,6 @@ fn setting_each_key_to_its_value_changes_nothing() {
 }
 
 #[test]
-fn the_schema_accepts_each_scenario() {
-    let schema = jsonschema::draft7::new(&Scenario::schema()).unwrap();
-    for path in shipped() {
-        let document = serde_json::to_value(document(&path)).unwrap();
-        let faults: Vec<_> = schema.iter_errors(&document).map(|e| e.to_string()).collect();
-        assert!(faults.is_empty(), "{}: {faults:?}", path.display());
-    }
-}
-
-#[test]
 fn the_frto_report_has_one_set_up_and_three_disturbances() {
     let delays = load("frto2002-delays.toml");
     let without = |name| {
