@@ -1,7 +1,8 @@
 //! Tests with stored captures that are damaged at random. Nothing panics, all packets before the
 //! damage are reported, and errors have its place.
 //!
-//! `RTOLAB_ROUNDS=1000000 cargo test --release -p rtolab-diagnose --test it mutated` runs for hours.
+//! This runs for hours:
+//! `RTOLAB_ROUNDS=1000000 cargo test --release -p rtolab-diagnose --test it mutated`
 
 use std::convert::Infallible;
 use std::fs::{File, read_dir};
