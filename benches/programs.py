@@ -100,11 +100,21 @@ def quantity(text: str) -> float:
 def build() -> str:
     """Build our program that runs one case, and return its path."""
     command = ["cargo", "bench", "-p", "rtolab-py", "--bench", "cases", "--no-run", "--quiet"]
-    for line in output([*command, "--message-format=json"]).splitlines():
+    for line in output([*command, "--message-format=json"], **as_maturin()).splitlines():
         message = json.loads(line)
         if message.get("executable") and message["target"]["name"] == "cases":
             return str(message["executable"])
     raise BenchError(f"`{' '.join(command)}` built no program")
+
+
+def as_maturin() -> dict[str, str]:
+    """The variables with which maturin has built the extension; none before it has.
+
+    With others cargo would compile PyO3 again, here and at the next build of the extension.
+    """
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    files = sorted((target / "maturin").glob("pyo3-config-*.txt"))
+    return {"PYO3_CONFIG_FILE": str(files[-1])} if files else {}
 
 
 def run(command: list[str]) -> Run:

@@ -41,8 +41,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def run(*arguments: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    return program.run("diagnose", *arguments, input=given, text=False)
+def run(*arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return program.run_here("diagnose", *arguments, given=given, text=False)
 
 
 def test_every_system_that_matches_a_syn_is_named(made: Path) -> None:

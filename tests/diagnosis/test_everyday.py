@@ -31,7 +31,7 @@ def classes(found: Diagnosis) -> list[str]:
 
 
 def run(*arguments: str) -> Any:
-    return program.run("diagnose", *arguments, text=False)
+    return program.run_here("diagnose", *arguments, text=False)
 
 
 @pytest.mark.parametrize("scenario", ["kernel-stall", "frto2002-loss", "outage", "tail"])

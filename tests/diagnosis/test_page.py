@@ -22,7 +22,7 @@ LUMINANCE = """() => {
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a capture."""
     html = tmp_path_factory.mktemp("diagnosed") / "page.html"
-    program.run("diagnose", str(CAPTURE), "--html", str(html))
+    program.run_here("diagnose", str(CAPTURE), "--html", str(html))
     return html
 
 

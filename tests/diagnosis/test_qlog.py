@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from program import run
+from program import run_here
 from rtolab import Error
 from rtolab.diagnosis import diagnose, diagnose_pair
 
@@ -27,28 +27,28 @@ def test_one_log_agrees_with_the_logs_of_both_ends() -> None:
 
 def test_the_command_prints_the_answer_and_fails_on_spurious_losses(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    done = run("diagnose", SERVER, "--html", page, "--fail-on", "spurious-losses>0")
+    done = run_here("diagnose", SERVER, "--html", page, "--fail-on", "spurious-losses>0")
     assert done.returncode == 1
     assert "arrived after all" in done.stdout
     cells = "134 0.224674 4 reordering_threshold 0.00767795 spurious 0.99 acknowledged-later"
     row = "".join(f"<td>{cell}</td>" for cell in cells.split())
     assert "Declared losses" in page.read_text()
     assert row in page.read_text()
-    document = json.loads(run("diagnose", SERVER, "--json").stdout)
+    document = json.loads(run_here("diagnose", SERVER, "--json").stdout)
     assert document["answer"]["network"] == "late"
 
 
 def test_a_truncated_log_is_diagnosed_up_to_its_end(tmp_path: Path) -> None:
     log = tmp_path / "cut.sqlog"
     log.write_bytes(gzip.decompress(SERVER.read_bytes())[:-50])
-    done = run("diagnose", log, "--json")
+    done = run_here("diagnose", log, "--json")
     assert done.returncode == 2
     assert "the log ends at byte" in done.stderr
     assert json.loads(done.stdout)["summary"]["totals"]["spurious_losses"]
 
 
 def test_packets_are_needed_for_some_options(tmp_path: Path) -> None:
-    done = run("diagnose", SERVER, "--annotate", tmp_path / "out.pcapng")
+    done = run_here("diagnose", SERVER, "--annotate", tmp_path / "out.pcapng")
     assert done.returncode == 2
     assert "is a QUIC log; a capture is needed" in done.stderr
     with pytest.raises(Error, match="no connection in common"):

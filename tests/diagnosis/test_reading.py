@@ -27,11 +27,11 @@ def stall(tmp_path: Path) -> Path:
     return file
 
 
-def run(*arguments: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    return program.run("diagnose", *arguments, input=given, text=False)
+def run(*arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return program.run_here("diagnose", *arguments, given=given, text=False)
 
 
-def found(*arguments: str, given: bytes | None = None) -> dict[str, Any]:
+def found(*arguments: str, given: bytes = b"") -> dict[str, Any]:
     done = run(*arguments, "--json", given=given)
     assert done.returncode == 0, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)

@@ -295,12 +295,12 @@ def test_the_command_reports_the_prediction_and_writes_the_scenario(tmp_path: Pa
     file, _ = captured(tmp_path, "sack")
     scenario = tmp_path / "path.toml"
     command = ("diagnose", file, "--what-if")
-    done = program.run(*command, "--json", check=True)
+    done = program.run_here(*command, "--json", check=True)
     reported = json.loads(done.stdout)["what_if"]
     assert reported["agrees"]
     assert {one["sender"] for one in reported["senders"]} >= {"sack", "sack+frto"}
     assert {one["setting"] for one in reported["linux"]} >= {"defaults", "tcp_timestamps=1"}
-    shown = program.run(*command, "--scenario-out", scenario, check=True).stdout
+    shown = program.run_here(*command, "--scenario-out", scenario, check=True).stdout
     assert all(one["setting"] in shown for one in reported["linux"])
     assert "True" not in shown
     assert "False" not in shown
@@ -357,14 +357,14 @@ def test_a_capture_without_tcp_has_nothing_to_replay(tmp_path: Path) -> None:
     file, _ = captured(tmp_path, "linux")
     file.write_bytes(changed(file.read_bytes(), as_udp))
     path = tmp_path / "path.toml"
-    done = program.run("diagnose", str(file), "--what-if", "--scenario-out", str(path))
+    done = program.run_here("diagnose", str(file), "--what-if", "--scenario-out", str(path))
     assert done.returncode == 0, done.stderr
     assert "Nothing was replayed: the capture has no TCP connection." in done.stdout
     assert not path.exists()
 
 
 def test_the_nearest_sender_is_described_by_names_of_linux() -> None:
-    shown = program.run("diagnose", str(KEPT / f"{STALLED}.pcapng.gz"), "--what-if").stdout
+    shown = program.run_here("diagnose", str(KEPT / f"{STALLED}.pcapng.gz"), "--what-if").stdout
     assert "What if: connection #1" in shown
     assert "tcp_timestamps=0" in shown
     assert "kernel." not in shown

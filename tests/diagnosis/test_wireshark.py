@@ -191,7 +191,7 @@ def test_a_plugin_that_is_not_ours_stays(tmp_path: Path) -> None:
     plugin.write_text("-- somebody else's\n")
     with pytest.raises(Error, match="this file is not rtolab's; move it"):
         wireshark.install(tmp_path)
-    done = program.run("wireshark", "--install", "--to", tmp_path)
+    done = program.run_here("wireshark", "--install", "--to", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["rtolab.lua"]
     assert plugin.read_text() == "-- somebody else's\n"
@@ -207,6 +207,6 @@ def test_a_profile_that_its_user_changed_stays(tmp_path: Path) -> None:
 
 
 def test_without_install_it_names_the_plugin() -> None:
-    done = program.run("wireshark")
+    done = program.run_here("wireshark")
     assert Path(done.stdout.strip()).read_text().startswith("-- rtolab: ")
-    assert program.run("wireshark", "--to", "elsewhere").returncode == 2
+    assert program.run_here("wireshark", "--to", "elsewhere").returncode == 2

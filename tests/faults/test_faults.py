@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 
 from prerequisites import require_hosts, small_disk
-from program import SCRATCH, environment, shell, start, wait_for
+from program import SCRATCH, environment, run_here, shell, start, wait_for
 from rtolab import run
 
 ENDLESS = """
@@ -42,20 +43,32 @@ PATIENCE_S = 600
 """The time that a busy machine may take for any step."""
 
 
+@dataclass(frozen=True)
 class Ended:
     """The status and the output of a command that has ended."""
 
-    def __init__(self, process: subprocess.Popen[str], within_s: float = 120) -> None:
-        with process:
-            try:
-                self.out, self.err = process.communicate(timeout=within_s)
-            finally:
-                process.kill()
-        self.code = process.returncode
+    code: int
+    out: str
+    err: str
+
+
+def end_of(process: subprocess.Popen[str], within_s: float = 120) -> Ended:
+    with process:
+        try:
+            out, err = process.communicate(timeout=within_s)
+        finally:
+            process.kill()
+    return Ended(process.returncode, out, err)
 
 
 def rtolab(*arguments: str | Path, **how: Any) -> Ended:
-    return Ended(start(*arguments, **how))
+    return end_of(start(*arguments, **how))
+
+
+def rtolab_here(*arguments: str | Path) -> Ended:
+    """The same within this process, for faults that are not of the process."""
+    done = run_here(*arguments)
+    return Ended(done.returncode, done.stdout, done.stderr)
 
 
 def error_message(ended: Ended, code: int = 2) -> str:
@@ -93,7 +106,7 @@ def ended_soon(process: subprocess.Popen[str], before_s: float) -> Ended:
     Only processor time is bounded, because a busy machine may take any time.
     """
     reaped_s = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-    ended = Ended(process, PATIENCE_S)
+    ended = end_of(process, PATIENCE_S)
     total_s = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - reaped_s
     assert total_s - before_s < SOON_S, (total_s, before_s)
     return ended
@@ -122,9 +135,15 @@ COMMANDS = [
 
 
 def is_at_work(process: subprocess.Popen[str]) -> bool:
-    """Has it begun its work? Loading its modules takes less processor time than this."""
-    ticks = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11]
-    return int(ticks) > os.sysconf("SC_CLK_TCK") * 1.5
+    """Has it begun its work? Only threads that simulate take time beside the main thread.
+
+    A command on one thread has begun when it took longer than it takes to load its modules.
+    """
+    own = Path(f"/proc/{process.pid}/task/{process.pid}/stat")
+    taken = {one: one.read_text().rpartition(")")[2] for one in own.parents[1].glob("*/stat")}
+    ticks = {one: int(text.split()[11]) for one, text in taken.items()}
+    second = os.sysconf("SC_CLK_TCK")
+    return ticks.pop(own) > 1.5 * second or sum(ticks.values()) > 0.2 * second
 
 
 @contextmanager
@@ -146,7 +165,7 @@ def at_work(command: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
                 return
         elif command == "sweep":
             wait_for((folder / "out" / "unfinished").exists)
-            time.sleep(1)
+            wait_for(lambda: is_at_work(process))
         else:
             wait_for(lambda: is_at_work(process))
         yield process
@@ -228,7 +247,7 @@ def test_on_kernels_a_second_ctrl_c_ends_a_command_at_once(command: list[str]) -
             process.send_signal(signal.SIGINT)
             time.sleep(0.01)
     finally:
-        ended = Ended(process, PATIENCE_S)
+        ended = end_of(process, PATIENCE_S)
     assert ended.code in (0, 130), ended.err
     assert "Traceback" not in ended.err
     if command[0] == "emulate":
@@ -280,7 +299,7 @@ def test_a_reader_may_close_the_pipe(tmp_path: Path, command: str) -> None:
     assert process.stdout
     process.stdout.close()
     process.stdout = None
-    ended = Ended(process)
+    ended = end_of(process)
     assert ended.code in (0, 1, -signal.SIGPIPE), ended.err
     assert "Traceback" not in ended.err
     assert "Broken pipe" not in ended.err
@@ -291,7 +310,7 @@ def test_output_to_a_full_device_is_an_error(tmp_path: Path, command: str) -> No
     arguments = placed(PIPED[command], tmp_path)
     with Path("/dev/full").open("w") as full:
         process = start(*arguments, stdout=full)
-    assert "No space left on device" in error_message(Ended(process))
+    assert "No space left on device" in error_message(end_of(process))
 
 
 def test_closed_streams_raise_no_traceback() -> None:
@@ -359,7 +378,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, command: str) -
     arguments = placed(WRITES[command], tmp_path)
     out = tmp_path / "small"
     with small_disk(out, "8k"):
-        reported = error_message(rtolab(*(one.replace("OUT", str(out)) for one in arguments)))
+        reported = error_message(rtolab_here(*(one.replace("OUT", str(out)) for one in arguments)))
         assert "No space left on device" in reported
         assert str(out) in reported
         files = [path for path in out.rglob("*") if path.is_file()]
@@ -374,7 +393,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     with small_disk(out, "8k"):
         page = out / "page.html"
         page.write_text("the one before")
-        error_message(rtolab("diagnose", capture(), "--html", page))
+        error_message(rtolab_here("diagnose", capture(), "--html", page))
         assert page.read_text() == "the one before"
 
 
@@ -382,10 +401,10 @@ def test_a_page_is_written_through_links_and_to_devices(tmp_path: Path) -> None:
     """A device is not replaced by a file, and a link stays a link."""
     target, link = tmp_path / "target.html", tmp_path / "link.html"
     link.symlink_to(target)
-    assert rtolab("diagnose", capture(), "--html", link).code == 0
+    assert rtolab_here("diagnose", capture(), "--html", link).code == 0
     assert link.is_symlink()
     assert target.stat().st_size > 1000
-    assert rtolab("diagnose", capture(), "--html", "/dev/null").code == 0
+    assert rtolab_here("diagnose", capture(), "--html", "/dev/null").code == 0
     assert Path("/dev/null").is_char_device()
 
 
@@ -412,7 +431,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     loop.symlink_to(loop)
     for command in (["run"], ["diagnose"], ["sweep"]):
         for path in (folder, loop, tmp_path / "nowhere.toml", tmp_path / ("x" * 300)):
-            reported = error_message(rtolab(*command, path))
+            reported = error_message(rtolab_here(*command, path))
             assert str(path) in reported
 
 
@@ -422,7 +441,7 @@ def test_a_truncated_capture_is_diagnosed_or_refused(tmp_path: Path) -> None:
     for length in (0, 1, 10, 24, 25, 40, len(whole) // 2, len(whole) - 1):
         cut = tmp_path / f"{length}.pcap"
         cut.write_bytes(whole[:length])
-        ended = rtolab("diagnose", cut)
+        ended = rtolab_here("diagnose", cut)
         assert ended.code in (0, 2), ended.err
         assert "Traceback" not in ended.err
         if ended.code == 2:
@@ -436,7 +455,7 @@ def test_a_pipe_cannot_be_read_a_second_time_for_its_page(tmp_path: Path) -> Non
     with pipe.open("wb") as opened:
         opened.write(capture().read_bytes())
         pipe.unlink()
-    ended = Ended(process)
+    ended = end_of(process)
     reported = error_message(ended)
     assert str(pipe) in reported
     assert not (tmp_path / "page.html").exists()

@@ -12,8 +12,8 @@ from program import environment, shell
 from rtolab import _rtolab
 from test_faults import (
     PIPED,
-    Ended,
     capture,
+    end_of,
     error_message,
     limited,
     of_run,
@@ -73,7 +73,7 @@ def test_no_command_starts_without_threads(tmp_path: Path, most: int) -> None:
     few = ["prlimit", f"--nproc={most}", "setpriv", *nobody, *reads_all]
     unwritten = environment() | {"PYTHONDONTWRITEBYTECODE": "1"}
     process = program.start("run", "hold", within=few, cwd=tmp_path, env=unwritten)
-    reported = error_message(Ended(process))
+    reported = error_message(end_of(process))
     assert reported.count("\n") == 1
     assert "`ulimit -u`" in reported
 

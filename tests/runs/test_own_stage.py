@@ -193,6 +193,6 @@ def test_the_command_line_names_a_prototype_by_file_and_class(tmp_path: Path) ->
     (tmp_path / "lossy.py").write_text(LOSSY)
     words = ["run", "frto2002-delays", "--prototype", "lossy.py:Lossy"]
     words += ["--set", f"{LINK}.stage=lossy", "--runs", "2", "--json"]
-    done = program.run(*words, cwd=tmp_path)
+    done = program.run_here(*words, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert '"completed": true' in done.stdout

@@ -231,7 +231,7 @@ def test_a_sweep_recomputes_if_the_text_changes(tmp_path: Path) -> None:
 
 
 def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return program.run("run", "frto2002-delays", *arguments, cwd=folder)
+    return program.run_here("run", "frto2002-delays", *arguments, cwd=folder)
 
 
 def test_the_command_line_names_a_prototype_by_file_and_class(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from peak_memory import peak
 from prerequisites import require_tool
-from program import execute, run
+from program import execute, run_here
 from rtolab import Error
 from rtolab.diagnosis import diagnose
 from rtolab.paths import Stated, read_path, write_scenario
@@ -92,7 +92,7 @@ def test_the_name_of_a_capture_adds_nothing_to_its_scenario(tmp_path: Path) -> N
     capture = tmp_path / f"{INJECTION.replace('/', '')}.pcapng"
     capture.write_bytes(gzip.decompress(STALL.read_bytes()))
     out = tmp_path / "path.toml"
-    done = run("diagnose", capture, "--what-if", "--scenario-out", out)
+    done = run_here("diagnose", capture, "--what-if", "--scenario-out", out)
     assert done.returncode == 0, done.stderr
     found = tomllib.loads(out.read_text(encoding="utf-8"))
     assert "seed" not in found
@@ -103,7 +103,7 @@ def test_the_name_of_a_capture_is_text_in_its_page(tmp_path: Path) -> None:
     capture = tmp_path / "<img src=x onerror=alert(1)>.pcapng"
     capture.write_bytes(gzip.decompress(STALL.read_bytes()))
     page = tmp_path / "page.html"
-    assert run("diagnose", capture, "--html", page).returncode == 0
+    assert run_here("diagnose", capture, "--html", page).returncode == 0
     written = page.read_text(encoding="utf-8")
     assert "<img src=x" not in written
     assert "&lt;img src=x" in written
@@ -119,5 +119,5 @@ def test_no_payload_of_a_capture_is_in_its_diagnosis(tmp_path: Path) -> None:
     capture = tmp_path / "marked.pcapng"
     capture.write_bytes(content)
     for option in ([], ["--json"], ["--what-if"]):
-        assert marker.decode() not in run("diagnose", capture, *option).stdout
+        assert marker.decode() not in run_here("diagnose", capture, *option).stdout
     assert marker.decode() not in repr(diagnose(capture).document)

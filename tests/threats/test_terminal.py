@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from program import run
+from program import run_here
 from rtolab.diagnosis import diagnose
 from rtolab.text import visible
 
@@ -34,12 +34,12 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_strings_of_a_capture_do_not_act_on_the_terminal(log: Path) -> None:
-    done = run("diagnose", log)
+    done = run_here("diagnose", log)
     assert (done.returncode, done.stderr) == (0, "")
     assert is_harmless(done.stdout)
     assert "[/red]" in "".join(done.stdout.split()), "markup is printed as it is"
     assert "␛" in done.stdout
-    assert is_harmless(run("diagnose", log, "--json").stdout)
+    assert is_harmless(run_here("diagnose", log, "--json").stdout)
 
 
 def test_strings_of_a_capture_are_no_elements_of_a_notebook_or_a_page(
@@ -49,7 +49,7 @@ def test_strings_of_a_capture_are_no_elements_of_a_notebook_or_a_page(
     assert "&lt;script&gt;" in found
     assert "<script>" not in found
     page = tmp_path / "page.html"
-    assert run("diagnose", log, "--html", page).returncode == 0
+    assert run_here("diagnose", log, "--html", page).returncode == 0
     written = page.read_text(encoding="utf-8")
     assert "&lt;script&gt;" in written
     assert "[link=http://evil.example]<script>" not in written
@@ -59,7 +59,7 @@ def test_strings_of_a_capture_are_no_elements_of_a_notebook_or_a_page(
 def test_names_of_files_do_not_act_on_the_terminal(command: str, tmp_path: Path) -> None:
     missing = tmp_path / f"{HOSTILE.replace('/', '')}.toml"
     output: list[str | Path] = ["--out", tmp_path / "out.png"] if command == "plot" else []
-    done = run(command, missing, *output)
+    done = run_here(command, missing, *output)
     assert done.returncode == 2
     assert is_harmless(done.stderr)
     assert "owned" in done.stderr
@@ -67,7 +67,7 @@ def test_names_of_files_do_not_act_on_the_terminal(command: str, tmp_path: Path)
 
 def test_names_of_written_files_do_not_act_on_the_terminal(tmp_path: Path) -> None:
     page = tmp_path / "[bold]\x1b[31m.html"
-    done = run("diagnose", LOG, "--html", page)
+    done = run_here("diagnose", LOG, "--html", page)
     assert done.returncode == 0
     assert page.exists()
     assert is_harmless(done.stdout)
@@ -86,7 +86,7 @@ def test_names_of_written_files_do_not_act_on_the_terminal(tmp_path: Path) -> No
 def test_texts_of_a_scenario_do_not_act_on_the_terminal(text: str, tmp_path: Path) -> None:
     scenario = tmp_path / "scenario.toml"
     scenario.write_text(text, encoding="utf-8")
-    done = run("run", scenario)
+    done = run_here("run", scenario)
     assert done.returncode == 2
     assert "scenario.toml" in done.stderr
     assert is_harmless(done.stderr)

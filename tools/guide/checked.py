@@ -58,7 +58,7 @@ def _papers_wrong() -> str:
 
 
 def _ns2() -> str:
-    rows = table("crates/sim/tests/oracle.rs", "trace", "sender", "events, all in order")
+    rows = table("crates/sim/tests/it/oracle.rs", "trace", "sender", "events, all in order")
     events = sum(number(row[2]) for row in rows)
     return f"{len(rows)} of {len(rows)} traces: {events:,} events in the same microsecond"
 
@@ -339,7 +339,7 @@ CHECKS = (
         "transfers, event by event",
         "traces of ns-2.35",
         "2026-11-21",
-        "cargo test -p rtolab-sim --test oracle",
+        "cargo test -p rtolab-sim --test it oracle",
         "decisions.md",
         _ns2,
         lambda: "Two traces have no fast recovery to compare; no trace is of a random loss.",

@@ -1,6 +1,7 @@
 //! Tests that the memory of a diagnosis is bounded for every capture.
 
 mod memory;
+#[path = "it/packets/mod.rs"]
 mod packets;
 
 use memory::resident_memory;

@@ -1,6 +1,7 @@
 //! A watch stays within its limits for any traffic.
 
 mod memory;
+#[path = "it/packets/mod.rs"]
 mod packets;
 
 use memory::resident_memory;

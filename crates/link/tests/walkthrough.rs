@@ -1,5 +1,6 @@
 //! The stage of docs/prototype.md: the page's code is compiled and run here.
 
+#[path = "it/common/mod.rs"]
 mod common;
 #[path = "walkthrough/sleepy.rs"]
 mod sleepy;

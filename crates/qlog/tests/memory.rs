@@ -6,7 +6,7 @@ use std::io::{self, Read};
 
 use rtolab_qlog::diagnose;
 
-#[path = "../../sim/tests/common/peak_memory.rs"]
+#[path = "../../sim/tests/it/common/peak_memory.rs"]
 mod peak_memory;
 use peak_memory::with_peak_memory;
 

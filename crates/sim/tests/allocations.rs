@@ -1,6 +1,7 @@
 //! Tests that packets allocate no memory in the steady state.
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,9 +1,10 @@
 //! Tests that each key of an endpoint and of a link has an effect. There must be a test network in
 //! which the key changes the packets or their times.
 
+#[path = "it/common/mod.rs"]
 mod common;
 #[allow(dead_code, reason = "this test uses its part")]
-#[path = "../../scenario/tests/meaning/keys.rs"]
+#[path = "../../scenario/tests/it/meaning/keys.rs"]
 mod keys;
 
 use std::collections::BTreeMap;
@@ -147,7 +148,7 @@ fn differs(baselines: &mut Baselines, network: &TestNetwork, key: Key) -> bool {
 
 #[test]
 fn each_key_has_an_effect() {
-    // Trace files are relative to this folder.
+    // Trace files are relative to this folder, which is the process's: no other test runs in it.
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../scenario")).unwrap();
     let starts = ["tcp.", "receiver.", "link.link."];
     let tested = KEYS.iter().filter(|(key, _)| starts.iter().any(|start| key.starts_with(start)));

@@ -3,7 +3,7 @@
 use rtolab_scenario::Scenario;
 use rtolab_sim::{Lab, Observe};
 
-#[path = "common/peak_memory.rs"]
+#[path = "it/common/peak_memory.rs"]
 mod peak_memory;
 use peak_memory::with_peak_memory;
 

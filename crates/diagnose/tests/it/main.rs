@@ -1,0 +1,19 @@
+//! Tests of the diagnosis, in one binary so that they build fast.
+
+mod capture_points;
+mod captured_twice;
+mod conformance;
+mod evidence;
+mod failures;
+mod golden;
+mod hostile;
+mod mutated;
+mod packets;
+mod pair;
+mod passive;
+mod same_ports;
+mod script;
+mod stacks;
+mod timeouts;
+mod timers;
+mod watch;

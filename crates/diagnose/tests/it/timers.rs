@@ -1,0 +1,110 @@
+//! Tests of the timers that other minimum RTOs would give, on captures that are specified packet by
+//! packet. The round trip is 100 ms.
+
+use crate::script::Event::{self, Ack, Data};
+use crate::script::Script;
+#[allow(dead_code, reason = "only a part of the events is used")]
+use rtolab_diagnose::{Diagnosis, MINIMUM_RTOS_MS, TimerReport};
+
+/// Waits with the usual round trip, such that SRTT is 100 ms and no deviation is left.
+const STEADY: u32 = 60;
+
+/// A capture with the steady waits. Events after them begin at 30 s and with the segment after
+/// [`STEADY`].
+fn steady(stamps: bool, sack: bool) -> Script {
+    let mut script = Script::opened_with(Diagnosis::with_timers(), (0, 100), stamps, sack);
+    for number in 1..=STEADY {
+        let at = 1000 + 200 * u64::from(number);
+        script.add_events(&[(at, Data(number)), (at + 100, Ack(number))]);
+    }
+    script
+}
+
+fn of_client(script: &mut Script) -> Vec<TimerReport> {
+    let timers = script.report().timers;
+    timers.into_iter().filter(|row| row.from == "client").collect()
+}
+
+/// The rows of the client after the steady waits and these events.
+fn rows(sack: bool, events: &[(u64, Event)]) -> Vec<TimerReport> {
+    of_client(steady(false, sack).add_events(events))
+}
+
+fn at(rows: &[TimerReport], millis: u64) -> TimerReport {
+    let index = MINIMUM_RTOS_MS.iter().position(|minimum| *minimum == millis);
+    rows[index.expect("a minimum of the list")].clone()
+}
+
+#[test]
+fn steady_round_trips_are_never_late() {
+    for row in rows(true, &[]) {
+        // The SYN gives a round trip, too, and the first wait had an estimate.
+        assert_eq!(row.waits, u64::from(STEADY), "{row:?}");
+        assert_eq!(row.single_waits, row.waits);
+        assert_eq!((row.late, row.genuine, row.unknown), (0, 0, 0));
+        let decayed = row.minimum >= 0.05;
+        assert!(!decayed || row.spurious + row.spurious_probes == 0, "{row:?}");
+    }
+}
+
+/// The ACK comes after 400 ms, 300 ms beyond SRTT.
+#[test]
+fn without_probes_the_timer_expires_after_srtt_and_the_minimum() {
+    let rows = rows(false, &[(30_000, Data(61)), (30_400, Ack(61))]);
+    for (millis, late) in [(20, 1), (200, 1), (300, 0), (500, 0)] {
+        let row = at(&rows, millis);
+        assert_eq!((row.late, row.spurious, row.spurious_probes), (late, late, 0), "{millis} ms");
+        assert_eq!(row.spurious_single, late);
+    }
+}
+
+/// With probes the timer of a single segment restarts when the probe is sent: after 100 ms and the
+/// minimum, and again after as long.
+#[test]
+fn with_probes_the_first_deadline_is_that_of_the_probe() {
+    let rows = rows(true, &[(30_000, Data(61)), (30_400, Ack(61))]);
+    for (millis, probes, timeouts) in
+        [(20, 1, 1), (70, 1, 1), (150, 1, 0), (200, 1, 0), (300, 0, 0)]
+    {
+        let row = at(&rows, millis);
+        assert_eq!((row.spurious_probes, row.spurious), (probes, timeouts), "{millis} ms");
+    }
+}
+
+/// The segment was lost, and retransmitted after 300 ms. The ACK echoes the copy.
+#[test]
+fn a_real_timeout_would_have_come_earlier_by_the_difference_of_the_minimums() {
+    let mut script = steady(true, false);
+    script.add_events(&[(30_000, Data(61)), (30_300, Data(61))]);
+    script.echo = 30_301;
+    script.add_events(&[(30_400, Ack(61))]);
+    script.echo = 31_001;
+    script.add_events(&[(31_000, Data(62)), (31_100, Ack(62))]);
+    let rows = of_client(&mut script);
+    for (millis, saved) in [(50, 0.15), (100, 0.1), (200, 0.0), (500, -0.3)] {
+        let row = at(&rows, millis);
+        assert_eq!((row.genuine, row.unknown, row.spurious), (1, 0, 0), "{millis} ms");
+        assert!((row.saved - saved).abs() < 0.002, "{millis} ms: {}", row.saved);
+    }
+}
+
+/// As before, but the ACK echoes the original: the timeout was spurious.
+#[test]
+fn a_spurious_timeout_of_the_capture_is_spurious_with_any_smaller_minimum() {
+    let mut script = steady(true, false);
+    script.add_events(&[(30_000, Data(61)), (30_300, Data(61))]);
+    script.echo = 30_001;
+    script.add_events(&[(30_350, Ack(61))]);
+    let rows = of_client(&mut script);
+    for (millis, spurious) in [(50, 1), (200, 1), (300, 0)] {
+        let row = at(&rows, millis);
+        assert_eq!((row.genuine, row.spurious), (0, spurious), "{millis} ms");
+    }
+}
+
+#[test]
+fn a_diagnosis_replays_no_timers_unless_asked() {
+    let mut script = Script::opened((0, 100), true, true);
+    let report = script.add_events(&[(1000, Data(1)), (1100, Ack(1))]).report();
+    assert!(report.timers.is_empty());
+}
