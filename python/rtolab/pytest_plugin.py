@@ -163,7 +163,7 @@ def _shows_nothing(found: Diagnosis) -> str | None:
     if not found.is_log:
         return None
     totals, connections = summary["totals"], summary["connections"]
-    if totals["receivers"] == connections:
+    if totals["receivers"] and totals["receivers"] + totals["one_way"] >= connections:
         return "this log is of the end that receives; the log of the end that sends is needed"
     if totals["one_way"] == connections:
         return "the log lacks the acknowledgments that this end received, so nothing is tested"

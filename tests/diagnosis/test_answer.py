@@ -172,7 +172,7 @@ def test_an_outage_is_called_an_outage(tmp_path: Path, seed: int) -> None:
     }
     found = read(tmp_path, ends(simulated("kernel-stall", sender="linux", seed=seed, set=set))[0])
     assert found.document["summary"]["totals"]["held"]["count"] == 0
-    assert said(found).startswith("Nothing got through for ")
+    assert said(found).startswith("Nothing ")
     assert "Look for an outage of the path." in said(found)
 
 
@@ -320,7 +320,7 @@ def test_an_outage_leads_although_a_queue_overflowed(tmp_path: Path) -> None:
     """Nothing passes for 4 s, and before that the queue is full."""
     outage = '[link.outages]\nscripted = [{ at = "4 s", for = "4 s" }]'
     text = said(over(tmp_path, 2, 40, outage, "3 MB"))
-    assert text.startswith("Nothing got through for "), text
+    assert text.startswith("Nothing came back for "), text
     assert "the link is full" in text
     assert "Look for an outage of the path." in text
     assert "Only a faster link would help" not in text
@@ -439,3 +439,29 @@ def test_a_receiver_with_many_losses_names_its_missing_round_trips(tmp_path: Pat
     found = read(tmp_path, ends(simulated("kernel-stall", sender="linux", seed=1, set=set))[1])
     assert "too few to tell" not in said(found)
     assert "does not show the round trips at these losses" in said(found)
+
+
+@pytest.mark.parametrize(("sender", "seed"), [("linux", 1), ("newreno", 2), ("sack", 3)])
+def test_many_independent_losses_are_no_outage(tmp_path: Path, sender: str, seed: int) -> None:
+    file = tmp_path / "path.toml"
+    file.write_text(LINK.format("a path", 2, 20, "loss = 0.15", "1 MB"))
+    text = said(read(tmp_path, ends(simulated(file, sender=sender, seed=seed))[0]))
+    assert "% of the data segments" in text
+    assert "outage" not in text
+
+
+def test_an_outage_of_many_connections_is_one(tmp_path: Path) -> None:
+    set = {"link.radio.outages.scripted": '[{ at = "3 s", for = "4 s" }]', "flow.transfer.count": 20}
+    set |= {"link.radio.stalls.scripted": "[]"}
+    found = read(tmp_path, simulated("kernel-stall", sender="linux", seed=1, set=set).pcapng())
+    assert found.document["summary"]["connections"] == 20
+    assert said(found).startswith("Nothing "), said(found)
+    assert "an outage of the path" in said(found)
+
+
+def test_a_reduction_after_a_loss_is_no_mark(tmp_path: Path) -> None:
+    """With ECN, a sender sets CWR after a loss, too."""
+    set = {"tcp.ecn": True, "link.radio.forward.loss": 0.02, "link.radio.stalls.scripted": "[]"}
+    text = said(read(tmp_path, ends(simulated("kernel-stall", sender="sack", seed=1, set=set))[0]))
+    assert "% of the data segments" in text
+    assert "marked" not in text

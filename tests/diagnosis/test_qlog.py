@@ -60,11 +60,11 @@ def test_the_command_prints_the_events_of_losses_and_timeouts(tmp_path: Path) ->
     losses = [loss["event"] for loss in one["losses"]]
     assert len(losses) > 5
     named = ", ".join(map(str, losses[:5]))
-    printed = " ".join(run("diagnose", SERVER).stdout.split())
+    printed = " ".join(run_here("diagnose", SERVER).stdout.split())
     lost = f"declared lost: {len(losses)} spurious (events {named} and {len(losses) - 5} more)"
     assert f"#1 {lost}" in printed
     page = tmp_path / "page.html"
-    run("diagnose", SERVER, "--html", page)
+    run_here("diagnose", SERVER, "--html", page)
     assert f"<li>{lost}</li>" in page.read_text()
 
 
@@ -73,7 +73,7 @@ def test_a_log_in_reverse_is_sorted(tmp_path: Path) -> None:
     ordered, reverse = tmp_path / "ordered.sqlog", tmp_path / "reverse.sqlog"
     ordered.write_bytes(b"\n".join([header, *events[:900]]))
     reverse.write_bytes(b"\n".join([header, *reversed(events[:900])]))
-    done = run("diagnose", reverse)
+    done = run_here("diagnose", reverse)
     assert done.returncode == 0
     assert "sorted: " in done.stdout
     assert "out of time order, first event " in done.stdout
@@ -87,6 +87,6 @@ def test_a_log_in_reverse_is_sorted(tmp_path: Path) -> None:
 def test_a_log_of_no_quic_names_what_it_begins_with(tmp_path: Path) -> None:
     log = tmp_path / "other.sqlog"
     log.write_text('\x1e{"time": 1}\n')
-    done = run("diagnose", log)
+    done = run_here("diagnose", log)
     assert done.returncode == 2
     assert 'found `{"time": 1}`' in done.stderr

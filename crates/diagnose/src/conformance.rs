@@ -18,6 +18,8 @@ pub(crate) const WINDOW_OVERRUN: &str = "window-overrun";
 const MAX_RTO: Duration = Duration::from_secs(60);
 /// The minimum number of timeouts as long as those before that show a sender without back-off.
 const MIN_CONSTANT_TIMEOUTS: u64 = 3;
+/// The finding that an end does not back off.
+pub(crate) const NO_BACK_OFF: &str = "no-back-off";
 /// The maximum number of frames listed per finding.
 const MAX_FRAMES: usize = 10;
 
@@ -191,7 +193,7 @@ impl Conformance {
                 "does not back off: {count} times the timer expired again after hardly more than \
                  the time before; RFC 6298 section 5.5 doubles it"
             );
-            add("no-back-off", about, first);
+            add(NO_BACK_OFF, about, first);
         }
         findings
     }

@@ -32,6 +32,9 @@ const TIMESTAMPS: u32 = 12;
 /// A timestamp may be older than TS.Recent by this number of ticks: Linux's `TCP_PAWS_WINDOW`.
 const PAWS_WINDOW: i32 = 1;
 
+/// The bit AE of a SYN that offers AccECN (RFC 9768 section 3.1.1).
+const AE: u16 = 0x100;
+
 /// The maximum number of outstanding segments. If there are more, the capture lacks ACKs or the
 /// other direction, and the oldest segments are discarded.
 const MAX_OUTSTANDING: usize = 1 << 16;
@@ -91,8 +94,12 @@ pub(crate) struct HalfConnection {
     /// The payload of a full segment in bytes, as far as the handshake shows it.
     pub mss: u32,
     pub retransmissions: u64,
-    /// Segments with the flag CWR (RFC 3168 section 6.1.2), except SYNs.
+    /// Segments with the flag CWR that answer ECN echoes of the peer (RFC 3168 section 6.1).
     pub ecn_reductions: u64,
+    /// Has the peer sent an ECN echo since the last of these?
+    has_ecn_echo: bool,
+    /// Is this AccECN (RFC 9768), whose counters use the same bits?
+    is_accurate_ecn: bool,
     pub reordering: Reordering,
     /// The timers of other minimum RTOs, if the diagnosis replays them.
     pub timers: Option<Box<TimerReplay>>,
@@ -120,6 +127,8 @@ impl HalfConnection {
             mss: UNKNOWN_MSS,
             retransmissions: 0,
             ecn_reductions: 0,
+            has_ecn_echo: false,
+            is_accurate_ecn: false,
             reordering: Reordering::default(),
             timers: None,
         }
@@ -138,8 +147,11 @@ impl HalfConnection {
     ) {
         self.bytes += u64::from(segment.len);
         self.segments += u64::from(self.wire_segments(segment.len));
-        let is_reduction = segment.flags.has(Flags::CWR) && !segment.flags.has(Flags::SYN);
-        self.ecn_reductions += u64::from(is_reduction);
+        self.is_accurate_ecn |= segment.flags.has(Flags::SYN) && segment.flags.bits() & AE != 0;
+        // A sender also sets CWR after a loss.
+        if segment.flags.has(Flags::CWR) && std::mem::take(&mut self.has_ecn_echo) {
+            self.ecn_reductions += u64::from(!self.is_accurate_ecn);
+        }
         let max = self.flight().max();
         self.conformance.on_sent(segment, frame, (self.detectors.flight(), self.rtt.srtt));
         let arrival = match self.is_discarded_by_paws(segment) {
@@ -178,6 +190,13 @@ impl HalfConnection {
     /// The number of segments on the wire that carry a payload of `len` bytes.
     pub const fn wire_segments(&self, len: u32) -> u32 {
         if len <= self.mss { (len > 0) as u32 } else { len.div_ceil(self.mss) }
+    }
+
+    /// Notes an ECN echo in an ACK of the peer.
+    #[inline]
+    pub const fn note_ecn_echo(&mut self, segment: &Segment) {
+        let echo = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::SYN);
+        self.has_ecn_echo |= echo;
     }
 
     /// The payload of a full segment in bytes; the mean payload if the capture lacks the handshake.

@@ -20,7 +20,7 @@ use crate::vantage::Vantage;
 
 pub use failures::FailedConnections;
 pub use loss_rate::LossRate;
-pub(crate) use outages::Blackout;
+pub(crate) use outages::Outage;
 
 /// Needed retransmissions belong to one burst of losses if they are within a round trip, or within
 /// this time in seconds.
@@ -95,12 +95,9 @@ pub struct CaptureTotals {
     queued: [u64; 3],
     /// The longest stall of an episode whose timeouts were not spurious, in seconds.
     pub longest_outage: f64,
-    /// The longest time in which nothing got through, if any.
+    /// The longest outage of the path, if any.
     #[serde(skip)]
-    pub(crate) blackout: Option<Blackout>,
-    /// The timeouts in such times.
-    #[serde(skip)]
-    pub blackout_timeouts: u64,
+    pub(crate) outage: Option<Outage>,
     /// Times in which the sender repaired one loss at each timeout, although ACKs came.
     #[serde(skip)]
     pub(crate) repairs_by_timeout: Waits,
@@ -225,7 +222,7 @@ impl CaptureTotals {
                 self.held.add(hold);
             } else {
                 self.longest_outage = self.longest_outage.max(stall.unwrap_or(0.0));
-                self.add_blackout(report, episode);
+                self.add_outage(report, episode);
             }
             self.add_repairs_by_timeout(report, episode);
             if episode.is_mostly_unneeded && episode.class != TimeoutClass::Genuine {

@@ -52,7 +52,7 @@ impl LogAnswer {
 }
 
 fn network(totals: &LogTotals) -> NetworkVerdict {
-    let is_late = totals.spurious_losses > 0 || totals.spurious > 0;
+    let is_late = totals.spurious_losses > totals.undecryptable || totals.spurious > 0;
     match (totals.lost > 0 || totals.genuine > 0, is_late) {
         (true, true) => NetworkVerdict::LossyAndDelayed,
         (true, false) => NetworkVerdict::Lossy,

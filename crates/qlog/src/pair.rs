@@ -137,9 +137,10 @@ fn undecryptable(
                 && !had_key
                 && cause.is_none_or(|cause| cause < dropped.event)
         };
+        let is_alone = missing.iter().filter(|one| is_possible(one)).count() == 1;
         if let Some(at) = missing.iter().position(is_possible) {
             let (_, loss) = missing.remove(at);
-            let confidence = if is_same_size(dropped, loss) { 0.95 } else { 0.7 };
+            let confidence = if is_alone && is_same_size(dropped, loss) { 0.95 } else { 0.7 };
             found.insert((loss.space, loss.number), (dropped.event, confidence));
         }
     }

@@ -351,8 +351,10 @@ def _hosts(scenario: Path) -> list[str]:
     except (OSError, ValueError):
         return []
     links = found.get("link", [])
-    ends = [link.get("between", []) for link in links] if isinstance(links, list) else []
-    return [name for names in ends for name in names if isinstance(name, str)]
+    tables = [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
+    ends = [link.get("between") for link in tables]
+    lists = [names for names in ends if isinstance(names, list)]
+    return [name for names in lists for name in names if isinstance(name, str)]
 
 
 @dataclass(frozen=True)

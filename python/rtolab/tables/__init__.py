@@ -90,12 +90,14 @@ def outages(result: Result) -> Table:
 def by_flow(rows: pl.DataFrame, *values: pl.Expr) -> pl.DataFrame:
     """These values of each sender and flow, in the order of the rows.
 
-    If there are too many, flows that one `[[flow]]` counts, as bulk-1 and bulk-2, share the row
-    bulk-*.
+    If there are too many, flows that are named as one `[[flow]]` names those that it counts, from
+    bulk-1 on without a gap, share the row bulk-*.
     """
     if rows.select(pl.struct("sender", "flow").n_unique()).item() > MOST_ROWS:
-        name = pl.col("flow").str.replace(r"-\d+$", "")
-        is_counted = pl.n_unique("flow").over(name) > 1
+        name = pl.col("flow").str.extract(r"^(.*)-[1-9]\d*$")
+        number = pl.col("flow").str.extract(r"-(\d+)$").cast(pl.UInt32, strict=False)
+        count = pl.n_unique("flow").over(name)
+        is_counted = name.is_not_null() & (count > 1) & (number.max().over(name) == count)
         rows = rows.with_columns(flow=pl.when(is_counted).then(name + "-*").otherwise("flow"))
     return rows.group_by("sender", "flow", maintain_order=True).agg(*values)
 

@@ -73,7 +73,7 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
         format!(" The transfer ran at {speed}, retransmissions included.")
     });
     let figures = [("lost", json!(totals.lost)), ("ack_lost", json!(totals.ack_lost))];
-    let outage = totals.outage().filter(|_| !totals.is_listen_queue_full());
+    let outage = totals.outage.filter(|_| !totals.is_listen_queue_full());
     if outage.is_none() && (totals.lost + totals.ack_lost == 0 || totals.is_undecided()) {
         return None;
     }

@@ -16,9 +16,10 @@ pub(super) fn sentences(totals: &CaptureTotals) -> impl Iterator<Item = Sentence
 
 /// The longest outage of the path.
 pub(super) fn outage(totals: &CaptureTotals) -> Option<Sentence> {
-    let longest = totals.outage()?;
+    let longest = totals.outage?;
+    let what = if longest.is_of_acks { "came back" } else { "got through" };
     let text = format!(
-        "Nothing got through for {}, from {} into the capture on: an outage of the path.",
+        "Nothing {what} for {}, from {} into the capture on: an outage of the path.",
         seconds(longest.length),
         seconds(longest.at)
     );
@@ -82,20 +83,20 @@ fn late_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
 }
 
 fn other_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
-    let explained = if outage(totals).is_some() { totals.blackout_timeouts } else { 0 };
-    if totals.genuine + totals.ack_lost <= explained {
-        return None;
-    }
+    let outage = totals.outage.unwrap_or_default();
+    let explained = |of_acks| if outage.is_of_acks == of_acks { outage.timeouts } else { 0 };
+    let genuine = totals.genuine.saturating_sub(explained(false));
+    let ack_lost = totals.ack_lost.saturating_sub(explained(true));
     let mut parts = Vec::new();
-    if totals.genuine > 0 {
+    if genuine > 0 {
         parts.push(format!(
             "{} the sender repaired a loss only when its retransmission timer expired",
-            times(totals.genuine)
+            times(genuine)
         ));
     }
-    if totals.ack_lost > 0 {
+    if ack_lost > 0 {
         let what = "the timer expired because acknowledgments were lost and not the data";
-        let count = times(totals.ack_lost);
+        let count = times(ack_lost);
         let count = if parts.is_empty() { count } else { count.to_lowercase() };
         parts.push(format!("{count} {what}"));
     }
@@ -103,7 +104,7 @@ fn other_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
         return None;
     }
     let mut text = parts.join("; ");
-    if totals.longest_outage >= LONG_WAIT {
+    if totals.longest_outage >= LONG_WAIT && totals.outage.is_none() {
         let _ = write!(
             text,
             ", after up to {} without an acknowledgment",
@@ -111,11 +112,10 @@ fn other_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
         );
     }
     text.push('.');
-    let basis =
-        format!("{} of {}", totals.genuine + totals.ack_lost, counted(totals.timeouts, "timeout"));
+    let basis = format!("{} of {}", genuine + ack_lost, counted(totals.timeouts, "timeout"));
     let figures = [
-        ("genuine", json!(totals.genuine)),
-        ("ack_lost", json!(totals.ack_lost)),
+        ("genuine", json!(genuine)),
+        ("ack_lost", json!(ack_lost)),
         ("timeouts", json!(totals.timeouts)),
         ("longest_outage", json!(totals.longest_outage)),
     ];

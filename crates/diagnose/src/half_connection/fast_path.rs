@@ -55,6 +55,7 @@ impl HalfConnection {
     /// Processes an ACK of the other end.
     #[inline]
     pub fn on_ack(&mut self, segment: &Segment, frame: &Frame) {
+        self.note_ecn_echo(segment);
         if !self.on_plain_ack(segment, frame.at) {
             self.on_any_ack(segment, frame);
         }

@@ -13,7 +13,7 @@ use super::rows::{
 use super::timers::{self, Direction};
 use crate::capture_points::CapturePoint;
 use crate::class::{TimeoutClass, class, confidence};
-use crate::conformance::{ConformanceFinding, WINDOW_OVERRUN};
+use crate::conformance::{ConformanceFinding, NO_BACK_OFF, WINDOW_OVERRUN};
 use crate::connection::{Connection, Handshake, name};
 use crate::evidence::{Assessment, Necessity, assess};
 use crate::failure::failure;
@@ -82,7 +82,15 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
     });
     // If the capture cut off the window scale, the windows are unknown.
     let is_cut = connection.handshake.is_cut;
-    report.findings.retain(|finding| !is_cut || finding.kind != WINDOW_OVERRUN);
+    report.findings.retain(|finding| match finding.kind {
+        WINDOW_OVERRUN => !is_cut,
+        // Elsewhere the capture lacks copies that were lost before it.
+        NO_BACK_OFF => {
+            let from = if finding.from == "client" { End::Client } else { End::Server };
+            connection.turnarounds.vantage(from) == Vantage::Sender
+        }
+        _ => true,
+    });
     let opening = connection.handshake.openings[sender as usize].as_ref().filter(|_| !is_cut);
     report.stack = opening.and_then(|opening| stack::guess(opening, behaviour.unwrap_or_default()));
     report
@@ -184,13 +192,18 @@ fn idle_timeout(
 /// A sender that never timed out, although it waited even longer for other acknowledgments, did not
 /// stand still: its timer is longer than the estimate.
 fn excuse_long_timers(report: &mut ConnectionReport) {
-    let waits = report.silences.iter().filter(|silence| silence.wait == Wait::Network);
-    let longest = waits.map(|silence| silence.length).fold(0.0, f64::max);
-    for silence in &mut report.silences {
-        let has_expired = report.timeouts.iter().any(|timeout| timeout.from == silence.end);
-        if silence.wait == Wait::Host && !has_expired && longest > silence.length {
-            let receiver = if silence.end == "client" { "server" } else { "client" };
-            (silence.end, silence.wait) = (receiver, Wait::Network);
+    for (sender, receiver) in [("client", "server"), ("server", "client")] {
+        if report.timeouts.iter().any(|timeout| timeout.from == sender) {
+            continue;
+        }
+        let waits = report.silences.iter();
+        let waits = waits.filter(|one| one.wait == Wait::Network && one.end == receiver);
+        let longest = waits.map(|silence| silence.length).fold(0.0, f64::max);
+        for silence in &mut report.silences {
+            let is_of_host = silence.wait == Wait::Host && silence.end == sender;
+            if is_of_host && longest > silence.length {
+                (silence.end, silence.wait) = (receiver, Wait::Network);
+            }
         }
     }
 }

@@ -65,6 +65,8 @@ pub(crate) fn episodes(
             class: description.class(),
             stalled: episode.stalled_to.map(stalled),
             hold: episode.hold().map(Duration::secs_f64),
+            timeout_frames: [first, last],
+            retransmissions: description.retransmissions.len(),
             is_mostly_unneeded: cost.unneeded_bytes > needed_bytes,
             description: description.text(),
             cost,

@@ -44,8 +44,7 @@ pub struct ConnectionReport {
     pub captured_twice: u64,
     /// Data segments that the network duplicated, according to the receiver's D-SACKs.
     pub duplicated: u64,
-    /// Segments by which the sender said that it had reduced its window after an ECN mark (CWR, RFC
-    /// 3168).
+    /// Segments by which the sender answered ECN echoes: it had reduced its window (CWR, RFC 3168).
     #[serde(skip)]
     pub ecn_reductions: u64,
     /// Acknowledged bytes that the capture lacks.
@@ -201,6 +200,12 @@ pub struct EpisodeReport {
     /// How long the path held packets that then arrived without a retransmission, in seconds.
     #[serde(skip)]
     pub hold: Option<f64>,
+    /// The frames of its timeouts: the first of them, and the one after the last.
+    #[serde(skip)]
+    pub timeout_frames: [u64; 2],
+    /// The number of retransmissions.
+    #[serde(skip)]
+    pub retransmissions: usize,
     /// Were more bytes retransmitted without need than with need?
     #[serde(skip)]
     pub is_mostly_unneeded: bool,

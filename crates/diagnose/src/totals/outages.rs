@@ -1,7 +1,8 @@
-//! Times in which nothing got through, and losses that a sender repaired by one timeout each.
+//! Outages of the path, and losses that a sender repaired by one timeout each.
 
 use super::CaptureTotals;
 use crate::class::TimeoutClass;
+use crate::evidence::Necessity;
 use crate::report::{ConnectionReport, EpisodeReport, TimeoutReport};
 
 /// A stall with fewer timeouts, of which all but the last were lost, is no outage of the path: a
@@ -10,36 +11,54 @@ const OUTAGE_TIMEOUTS: u64 = 2;
 /// The shortest outage of the path that the answer mentions, in seconds. A shorter stall is that of
 /// an ordinary retransmission timeout.
 const MIN_OUTAGE: f64 = 1.0;
-/// If single losses explain as many timeouts in a row with a higher chance than this, there was no
-/// outage.
+/// If independent losses explain as many timeouts in a row with a higher chance than this, there
+/// was no outage.
 const MAX_CHANCE: f64 = 0.05;
 /// From this number of timeouts on a sender that repairs one loss at each is slow.
 const MANY_REPAIRS: u64 = 3;
+/// The maximum mean number of retransmissions per timeout of such a sender.
+const FEW_RETRANSMISSIONS: f64 = 2.5;
 
-/// A time in which nothing got through.
+/// A time in which nothing got through, or no acknowledgment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Blackout {
+pub(crate) struct Outage {
     /// When it began, in seconds since the capture's first packet.
     pub at: f64,
     /// In seconds.
     pub length: f64,
     pub timeouts: u64,
+    /// Did the data get through, and only the acknowledgments did not?
+    pub is_of_acks: bool,
 }
 
 impl CaptureTotals {
-    /// Adds the stall of an episode with losses, if the timer expired several times in it.
-    pub(super) fn add_blackout(&mut self, report: &ConnectionReport, episode: &EpisodeReport) {
+    /// Adds the stall of an episode with losses, if the timer expired more often in it than
+    /// independent losses explain.
+    pub(super) fn add_outage(&mut self, report: &ConnectionReport, episode: &EpisodeReport) {
         let is_loss = matches!(episode.class, TimeoutClass::Genuine | TimeoutClass::AckLost);
-        let Some([from, to]) = episode.stalled.filter(|_| is_loss) else { return };
-        let own = || of_episode(report, episode);
-        let timeouts = own().filter(|one| one.t <= to).count() as u64;
-        if timeouts < OUTAGE_TIMEOUTS || own().any(|one| one.handshake) {
+        let Some([at, to]) = episode.stalled.filter(|_| is_loss) else { return };
+        let own = timeouts_of(report, episode);
+        let timeouts = own.iter().filter(|one| one.t <= to && one.from == episode.from).count();
+        let outage = Outage {
+            at,
+            length: to - at,
+            timeouts: timeouts as u64,
+            is_of_acks: episode.class == TimeoutClass::AckLost,
+        };
+        let is_longest = self.outage.is_none_or(|longest| outage.length > longest.length);
+        if outage.timeouts < OUTAGE_TIMEOUTS
+            || outage.length < MIN_OUTAGE
+            || !is_longest
+            || own.iter().any(|one| one.handshake)
+        {
             return;
         }
-        self.blackout_timeouts += timeouts;
-        let length = to - from;
-        if self.blackout.is_none_or(|longest| length > longest.length) {
-            self.blackout = Some(Blackout { at: from, length, timeouts });
+        // A retransmission fails if it or its acknowledgment is lost.
+        let share = (2.0 * share_of_other_losses(report, episode)).min(1.0);
+        let all = report.timeouts.iter().filter(|one| !one.handshake).count() as f64;
+        let chance = (1..outage.timeouts).fold(all, |chance, _| chance * share);
+        if chance <= MAX_CHANCE {
+            self.outage = Some(outage);
         }
     }
 
@@ -51,37 +70,45 @@ impl CaptureTotals {
         episode: &EpisodeReport,
     ) {
         let Some([_, to]) = episode.stalled else { return };
+        let mut own = timeouts_of(report, episode).iter().filter(|one| one.from == episode.from);
+        let Some(first) = own.next() else { return };
+        let was_outstanding = |one: &&TimeoutReport| {
+            u64::from(one.seq.wrapping_sub(first.seq)) < episode.cost.flight[0]
+        };
         let is_repair = |one: &&TimeoutReport| {
             one.t > to && one.backoff == 0 && one.class == TimeoutClass::Genuine
         };
-        let own = || of_episode(report, episode).filter(is_repair);
-        let timeouts = own().count() as u64;
-        let Some(last) = own().last().filter(|_| timeouts >= MANY_REPAIRS) else { return };
+        let repairs: Vec<_> = own.filter(is_repair).filter(was_outstanding).collect();
+        let timeouts = repairs.len() as u64;
+        let Some(last) = repairs.last().filter(|_| timeouts >= MANY_REPAIRS) else { return };
+        if episode.retransmissions as f64 > FEW_RETRANSMISSIONS * f64::from(episode.cost.timeouts) {
+            return;
+        }
         self.repairing_timeouts += timeouts;
         self.repairs_by_timeout.add(episode.end.unwrap_or(last.t) - to);
     }
-
-    /// The longest outage of the path. Losses that have nothing to do with each other rarely hit
-    /// the same segment as often.
-    pub(crate) fn outage(&self) -> Option<Blackout> {
-        let longest = self.blackout.filter(|longest| longest.length >= MIN_OUTAGE)?;
-        let others = self.bursts.saturating_sub(longest.timeouts) + 1;
-        let share = others as f64 / self.segments.max(1) as f64;
-        let timeouts = (self.genuine + self.ack_lost).max(1) as f64;
-        let chance = (1..longest.timeouts).fold(timeouts, |chance, _| chance * share);
-        (chance <= MAX_CHANCE && self.lost + self.unexplained() > 0).then_some(longest)
-    }
 }
 
-/// The timeouts of an episode.
-fn of_episode<'a>(
-    report: &'a ConnectionReport,
-    episode: &EpisodeReport,
-) -> impl Iterator<Item = &'a TimeoutReport> {
-    let (from, first) = (episode.from, episode.frames[0]);
-    let later = report.episodes.iter().filter(move |one| one.from == from && one.frames[0] > first);
-    let next = later.map(|one| one.frames[0]).min().unwrap_or(u64::MAX);
-    let is_own =
-        move |one: &&TimeoutReport| one.from == from && first <= one.frame && one.frame < next;
-    report.timeouts.iter().filter(is_own)
+/// The share of the segments that were lost at other times: those that were retransmitted outside
+/// of episodes, and one for each other episode, in which losses may depend on each other.
+fn share_of_other_losses(report: &ConnectionReport, episode: &EpisodeReport) -> f64 {
+    let own = report.episodes.iter().filter(|one| one.from == episode.from);
+    let mut frames: Vec<[u64; 2]> = own.map(|one| one.timeout_frames).collect();
+    frames.sort_unstable();
+    let is_in_episode = |frame| {
+        let began = frames.partition_point(|[first, _]| *first <= frame);
+        began.checked_sub(1).is_some_and(|at| frame < frames[at][1])
+    };
+    let others = report.retransmissions.iter().filter(|one| {
+        one.verdict != Necessity::Unneeded && one.from == episode.from && !is_in_episode(one.frame)
+    });
+    let segments: u64 = report.segments.iter().sum();
+    (others.count() + frames.len() - 1) as f64 / segments.max(1) as f64
+}
+
+/// The timeouts of an episode, and those of the other end at that time.
+fn timeouts_of<'a>(report: &'a ConnectionReport, episode: &EpisodeReport) -> &'a [TimeoutReport] {
+    let until = |frame| report.timeouts.partition_point(|one| one.frame < frame);
+    let [first, next] = episode.timeout_frames.map(until);
+    &report.timeouts[first..next]
 }
