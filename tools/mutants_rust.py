@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -103,7 +104,8 @@ class Tests:
 
 def started(command: Iterable[str], folder: Path, number: int = 0) -> "subprocess.Popen[str]":
     """Start a command with a mutant. Its processes are a group."""
-    variables = {
+    settings = tomllib.loads((ROOT / ".cargo" / "config.toml").read_text(encoding="utf-8"))
+    variables = settings["env"] | {
         VARIABLE: str(number),
         "RUST_TEST_THREADS": "1",
         "INSTA_UPDATE": "no",
@@ -195,10 +197,15 @@ class Build:
         self.programs: list[tuple[str, Path, Path]] = []
         """The tests' crates, programs and folders."""
         self.dependents = {crate: users(crate) for crate in self.crates}
-        copy_repository(set(self.sources()))
-        users = (user for all_ in self.dependents.values() for user in all_)
-        names = sorted({*self.crates, *users, EXTENSION})
-        packages = [f"--package=rtolab-{name}" for name in names]
+        self.sources = {
+            str(path.relative_to(ROOT)): path.read_bytes()
+            for crate in self.crates
+            for path in (ROOT / "crates" / crate / "src").rglob("*.rs")
+        }
+        """The files with mutants, and all others of these crates, as functions lose `const`."""
+        copy_repository(set(self.sources))
+        tested = {*self.crates, EXTENSION}.union(*self.dependents.values())
+        packages = [f"--package=rtolab-{name}" for name in sorted(tested)]
         # To check takes a fraction of the time, and mutants are mostly left out here.
         self.until_it_compiles("check", "--keep-going", *packages)
         for message in self.until_it_compiles("test", "--no-run", "--lib", "--tests", *packages):
@@ -214,12 +221,6 @@ class Build:
         for file in message["filenames"] if folder.name == EXTENSION else ():
             if file.endswith(".so"):
                 shutil.copy2(file, COPY / "python" / "rtolab" / "_rtolab.abi3.so")
-
-    def sources(self) -> Iterator[str]:
-        """The files with mutants, and all others of these crates, as functions lose `const`."""
-        for crate in self.crates:
-            for path in sorted((ROOT / "crates" / crate / "src").rglob("*.rs")):
-                yield str(path.relative_to(ROOT))
 
     def until_it_compiles(self, *arguments: str) -> list[dict[str, Any]]:
         """Leave out mutants until cargo succeeds. Returns its messages."""
@@ -242,8 +243,7 @@ class Build:
 
     def instrument(self) -> None:
         """Write the sources with mutants, where they changed."""
-        for file in self.sources():
-            source = (ROOT / file).read_bytes()
+        for file, source in self.sources.items():
             here = [
                 one.change
                 for one in self.mutants
@@ -362,8 +362,9 @@ class Outcomes:
     """Which tests notice which mutants."""
 
     def __init__(self, build: Build, jobs: int) -> None:
-        all_ = [one for program in build.programs for one in tests_of_program(*program)]
-        self.rust = sorted(all_, key=lambda one: one.taken_s)
+        with ThreadPoolExecutor(jobs) as pool:
+            found = list(pool.map(lambda program: list(tests_of_program(*program)), build.programs))
+        self.rust = sorted((one for all_ in found for one in all_), key=lambda one: one.taken_s)
         self.build = build
         self.noticed: dict[str, str | None] = {}
         """By mutant the crate whose tests notice it, or `python`."""
