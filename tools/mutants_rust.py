@@ -37,12 +37,14 @@ OUT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "mutants"
 COPY = OUT / "copy"
 EXTENSION = "py"
 """The crate of Python's extension."""
-LEFT_OUT = {"live", "py", "web", "web-captures"}
-"""Crates whose tests need guests, root or another target."""
-RUNS = tuple(
-    f"tests/runs/test_{name}.py"
-    for name in ("judging", "own_response", "own_stage", "prototype", "rare", "recorded")
-)
+USERS = {
+    "tcp": ("diagnose", "fuzz-models", "net", "packetdrill", "sim", "socket"),
+    "link": ("net", "sim"),
+    "diagnose": ("explorer", "fuzz-models", "qlog"),
+    "scenario": ("fuzz-models", "sim"),
+}
+"""The crates with mutants, and those that use them and whose tests are run, too."""
+RUNS = tuple(f"tests/runs/test_{name}.py" for name in ("judging", "prototype", "recorded"))
 PYTHON = {
     "tcp": RUNS,
     "link": RUNS,
@@ -59,6 +61,8 @@ PROFILE = (
 """Tests of mutants run often, so optimising pays; assertions of debug builds stay."""
 QUICK_S = 0.2
 """Tests that take less run in one process, others in one each."""
+LONGEST_S = 5
+"""Tests of other crates that take longer are left out."""
 MEMORY = 6 << 30
 """A mutant that takes more ends; it counts as noticed."""
 
@@ -196,7 +200,6 @@ class Build:
         """The functions that stay `const`."""
         self.programs: list[tuple[str, Path, Path]] = []
         """The tests' crates, programs and folders."""
-        self.dependents = {crate: users(crate) for crate in self.crates}
         self.sources = {
             str(path.relative_to(ROOT)): path.read_bytes()
             for crate in self.crates
@@ -204,7 +207,7 @@ class Build:
         }
         """The files with mutants, and all others of these crates, as functions lose `const`."""
         copy_repository(set(self.sources))
-        tested = {*self.crates, EXTENSION}.union(*self.dependents.values())
+        tested = {*self.crates, EXTENSION}.union(*(USERS[crate] for crate in self.crates))
         packages = [f"--package=rtolab-{name}" for name in sorted(tested)]
         # To check takes a fraction of the time, and mutants are mostly left out here.
         self.until_it_compiles("check", "--keep-going", *packages)
@@ -216,7 +219,7 @@ class Build:
         if message["reason"] != "compiler-artifact":
             return
         folder = Path(message["manifest_path"]).parent
-        if message["executable"] and message["profile"]["test"] and folder.name not in LEFT_OUT:
+        if message["executable"] and message["profile"]["test"] and folder.name != EXTENSION:
             self.programs.append((folder.name, Path(message["executable"]), folder))
         for file in message["filenames"] if folder.name == EXTENSION else ():
             if file.endswith(".so"):
@@ -270,26 +273,6 @@ class Build:
             if numbers:
                 self.dropped |= numbers
                 return
-
-
-def users(crate: str) -> list[str]:
-    """The crates that depend on this one, directly or not, and whose tests can run."""
-    command = ["cargo", "metadata", "--format-version=1", "--no-deps"]
-    packages = json.loads(subprocess.check_output(command, cwd=ROOT))["packages"]
-    needs = {
-        one["name"].removeprefix("rtolab-"): {
-            it["name"].removeprefix("rtolab-") for it in one["dependencies"] if it["kind"] is None
-        }
-        for one in packages
-    }
-    found: set[str] = set()
-    ahead = [crate]
-    while ahead:
-        name = ahead.pop()
-        new = {user for user, needed in needs.items() if name in needed} - found
-        found |= new
-        ahead += new
-    return sorted(found - LEFT_OUT)
 
 
 def copy_repository(written: set[str]) -> None:
@@ -381,9 +364,9 @@ class Outcomes:
 
     def stages(self, crate: str) -> Iterator[tuple[str, list[Tests]]]:
         """The tests of a crate in their order."""
-        users = self.build.dependents[crate]
         yield "own tests", [one for one in self.rust if one.crate == crate]
-        yield "other crates", [one for one in self.rust if one.crate in users]
+        others = (one for one in self.rust if one.crate in USERS[crate])
+        yield "other crates", [one for one in others if one.taken_s < LONGEST_S]
         yield "Python", [self.python[crate]]
 
     def of(self, mutant: Found) -> None:
