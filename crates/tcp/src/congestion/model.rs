@@ -121,10 +121,25 @@ impl Modelled {
 /// A number from 0 to `count - 1` for a decision that the algorithm leaves to chance. The engine
 /// draws no random number, so the time and the data delivered determine it.
 pub(crate) fn spread(cx: &ModelContext<'_>, count: u64) -> u64 {
-    // SplitMix64 (Steele, Lea and Flood 2014)
-    let mut mixed = cx.at.nanos() ^ cx.rate.delivered.rotate_left(32);
-    mixed = mixed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    split_mix_64(cx.at.nanos() ^ cx.rate.delivered.rotate_left(32)) % count
+}
+
+/// The first number that SplitMix64 (Steele, Lea and Flood 2014) generates from a seed.
+const fn split_mix_64(seed: u64) -> u64 {
+    let mut mixed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (mixed ^ (mixed >> 31)) % count
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_mix_64;
+
+    /// The numbers that the authors' implementation generates.
+    #[test]
+    fn the_generator_is_split_mix_64() {
+        assert_eq!(split_mix_64(0), 0xE220_A839_7B1D_CDAF);
+        assert_eq!(split_mix_64(1_234_567), 6_457_827_717_110_365_317);
+    }
 }

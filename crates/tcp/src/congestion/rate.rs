@@ -2,6 +2,9 @@
 //! were acknowledged (draft-cheng-iccrg-delivery-rate-estimation-02 section 3, since 2024
 //! draft-ietf-ccwg-bbr section 4.1; Linux, `tcp_rate.c`). Variables have the names of Linux.
 
+#[cfg(test)]
+mod tests;
+
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 

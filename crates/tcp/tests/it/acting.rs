@@ -351,3 +351,18 @@ fn keep_forbids_what_reset_allows() {
         s.ack(4).fast_retransmits(fast_retransmits);
     }
 }
+
+/// `tcp_check_dsack`: a report of data below `undo_marker`, which was acknowledged before the
+/// episode, is not one of its retransmissions.
+#[test]
+fn a_dsack_from_before_the_episode_does_not_count() {
+    let setup = Script::sender("sack+dsack:linux").cwnd(10).segments(10);
+    let mut s = setup.sent(1..=10);
+    s.allow_disagreement().at(100).ack(4).take();
+    s.timeout().expect([5]);
+    let at = s.millis();
+    s.at(at + 10).sacks(4, [2..=2]).undecided().ssthresh(3).take();
+    // The original of the retransmitted segment arrives, and then the retransmission.
+    s.at(at + 20).ack(10).undecided().take();
+    s.at(at + 30).sacks(10, [5..=5]).verdict(Verdict::Spurious);
+}

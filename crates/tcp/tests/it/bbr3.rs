@@ -49,6 +49,16 @@ fn found_spurious(path: &Path) -> bool {
     path.events.iter().any(spurious)
 }
 
+/// `OnInit` (section 5.2.1) and `InitPacingRate` (section 5.6.2): the handshake gives the smallest
+/// round trip, and the first rate is that of the initial window.
+#[test]
+fn the_handshake_initializes_the_model() {
+    let path = bulk("rack+bbr3", 4 * BDP);
+    assert_eq!(path.model().min_rtt, Some(Duration::from_millis(100)));
+    let rate = path.cwnd() * 277 / 100 * 1_000 / 100;
+    assert_eq!(path.sender.sender().pacing_rate(), Some(rate));
+}
+
 #[test]
 fn exiting_startup_on_bandwidth_plateau() {
     let mut path = bulk("rack+bbr3", 4 * BDP);

@@ -168,3 +168,29 @@ fn data_is_not_acknowledged_because_no_timer_runs() {
     s.ack(6).expect_nothing();
     assert!(s.connection.sender().has_sent_all());
 }
+
+/// The same congestion control keeps what it knows of the path; another one begins anew.
+#[test]
+fn only_another_congestion_control_begins_anew() {
+    let rounds = |s: &Script| s.connection.sender().path_model().map(|model| model.round_count);
+    let mut s = Script::sender("rack+bbr").cwnd(10).handshake_takes(100).sent(1..=10);
+    s.at(200).ack(4).take();
+    assert_eq!(rounds(&s), Some(1));
+    assert_eq!(reconfigures(&mut s, "rack+bbr"), Ok(()));
+    assert_eq!(rounds(&s), Some(1));
+    assert_eq!(reconfigures(&mut s, "rack+cubic"), Ok(()));
+    assert_eq!(rounds(&s), None);
+    assert_eq!(reconfigures(&mut s, "rack+bbr"), Ok(()));
+    assert_eq!(rounds(&s), Some(0));
+}
+
+/// RFC 9002's loss detection knows the packets that RACK sent: three packets later, the first one
+/// is lost (section 6.1.1).
+#[test]
+fn rfc9002_takes_over_the_packets_in_flight() {
+    let mut s = Script::sender("rack").cwnd(10).handshake_takes(100).sent(1..=10);
+    s.allow_disagreement();
+    assert_eq!(reconfigures(&mut s, "rfc9002"), Ok(()));
+    s.at(200).sacks(0, [4..=4]);
+    assert_eq!(s.take()[0], 1);
+}

@@ -7,6 +7,7 @@ use rtolab_tcp::config::{
     CongestionAlgorithm, CongestionAvoidance, CubicGrowth, HalvedQuantity, PrrBound, RackRules,
     RackThreshold, Reduction, Restarts, Sampling, SlowStart,
 };
+use rtolab_tcp::sender::CaState;
 use rtolab_tcp::spurious::Verdict;
 
 const BOTH: [RackRules; 2] = [RackRules::Linux, RackRules::Rfc8985];
@@ -237,5 +238,24 @@ fn a_timeout_resets_the_degree_of_reordering() {
         let before = s.connection.sender().window().cwnd();
         s.sacks(0, [2..=3, 9..=10]).take();
         assert_eq!(s.connection.sender().window().cwnd(), before, "{rules:?}");
+    }
+}
+
+/// `TCP_CA_Disorder`: with SACK, data is SACKed; without, duplicate acknowledgments are counted
+/// (`tcp_add_reno_sack`).
+#[test]
+fn duplicates_and_sacked_data_show_disorder() {
+    for (spec, sacked) in [("newreno", false), ("sack", true), ("rack", true), ("linux", true)] {
+        let setup = Script::sender(spec).cwnd(6).segments(6).handshake_takes(100);
+        let mut s = setup.sent(1..=6);
+        assert_eq!(s.connection.sender().ca_state(), CaState::Open, "{spec}");
+        let s = s.at(150);
+        if sacked {
+            s.sacks(0, [3..=3])
+        } else {
+            s.ack(0)
+        };
+        s.take();
+        assert_eq!(s.connection.sender().ca_state(), CaState::Disorder, "{spec}");
     }
 }

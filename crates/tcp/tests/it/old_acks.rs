@@ -1,8 +1,8 @@
 //! Acknowledgments that another has overtaken, by their timestamps: RFC 7323 section 5.3, and
 //! Linux.
 
-use crate::script::base;
 use crate::script::pair::{End, connected};
+use crate::script::{Script, base};
 use rtolab_tcp::config::OldAcks;
 use rtolab_tcp::{Config, Segment, Timestamps};
 
@@ -55,5 +55,21 @@ fn linux_accepts_a_duplicate_within_1_2_rto() {
         let stamps = last.timestamps().unwrap();
         repeated.set_timestamps(Timestamps { value: recent.wrapping_sub(behind), ..stamps });
         assert_eq!(active.answers(&repeated, 230).len(), answers, "{behind} of {most} ticks");
+    }
+}
+
+/// `tcp_ack`: an acknowledgment that another has overtaken may SACK data above SND.UNA. It is no
+/// duplicate one, and its SACK blocks below SND.UNA, which end there at most, report nothing.
+#[test]
+fn an_overtaken_acknowledgment_reports_only_what_it_sacks_above_snd_una() {
+    for (spec, sacked) in [("rack", 1_000), ("linux", 1_000), ("sack", 0)] {
+        let mut s = Script::sender(spec).cwnd(10).handshake_takes(100).sent(1..=10);
+        s.allow_disagreement().at(200).ack(3).take();
+        s.at(201).sacks(1, [2..=3]).take();
+        s.at(202).sacks(2, [3..=3]).take();
+        let flight = s.connection.sender().flight();
+        assert_eq!((flight.sacked(), flight.totals().duplicates), (0, 0), "{spec}");
+        s.at(203).sacks(1, [3..=3, 5..=5]).take();
+        assert_eq!(s.connection.sender().flight().sacked(), sacked, "{spec}");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::script::Script;
 use rtolab_tcp::config::PacingQuantum;
-use rtolab_time::Instant;
+use rtolab_time::{Duration, Instant};
 
 /// A round trip of 100 ms is known, and ten segments left after it.
 fn paced(spec: &str) -> Script {
@@ -27,6 +27,17 @@ fn the_tenth_segment_delays_the_next() {
     s.early_timer().expect([12]);
     assert_eq!(micros(&s), 200_000 + 4_545 * 3 / 2 + 1);
     s.early_timer().expect([13]);
+}
+
+/// A caller may report any time: the segment waits until its departure time all the same.
+#[test]
+fn an_earlier_timer_keeps_the_departure_time() {
+    let mut s = paced("sack+pacing");
+    s.at(200).ack(2).expect([11]);
+    let departs = micros(&s);
+    s.at(201).connection.on_timer(Instant::START + Duration::from_millis(201));
+    assert_eq!(micros(&s), departs);
+    s.early_timer().expect([12]);
 }
 
 #[test]

@@ -218,20 +218,25 @@ fn data_after_a_gap_takes_the_fast_path_too() {
     assert!(5 * (data - lost - answered) < behind, "{answered} of {data}, {behind} after gaps");
 }
 
-/// The next data segment, and the end that receives it on the fast path.
-fn predicted(timestamps: bool) -> (End, Segment) {
+/// The next data segment, and the end that receives it on the fast path; `after_gap`: one that
+/// arrives while another is missing.
+fn predicted(timestamps: bool, after_gap: bool) -> (End, Segment) {
     let mut config = Config { timestamps, ..base() };
     config.receiver.ack_every = 1;
     let (mut active, mut passive) = connected(&config, &config, 0);
     active.connection.write(1_000_000);
     let sent = active.sends(10);
-    passive.answers(&sent[0], 20);
-    passive.connection.read(u64::MAX);
+    let (arrived, next) = if after_gap { (&[0, 2][..], 3) } else { (&[0][..], 1) };
+    for number in arrived {
+        passive.answers(&sent[*number], 20);
+        passive.connection.read(u64::MAX);
+    }
     passive.connection.enter_fast_path();
-    (passive, sent[1])
+    (passive, sent[next])
 }
 
-/// RFC 1323, section 4: header prediction is for the next segment without unusual flags or options.
+/// RFC 1323, section 4: header prediction is for segments without unusual flags or options, that
+/// acknowledge nothing. Here they are the next one, and those after a gap.
 #[test]
 fn a_segment_that_is_not_plain_takes_the_slow_path() {
     type Change = fn(&mut Segment);
@@ -255,13 +260,20 @@ fn a_segment_that_is_not_plain_takes_the_slow_path() {
             let value = stamps.value.wrapping_sub(1_000);
             segment.set_timestamps(Timestamps { value, ..stamps });
         }),
+        // Without data, with an acknowledgment of data that was never sent, and out of the window.
+        (false, |segment| segment.len = 0),
+        (false, |segment| segment.ack = segment.ack + 1_000),
+        (false, |segment| segment.seq = segment.seq + 10_000_000),
     ];
     for (index, (timestamps, change)) in changes.iter().enumerate() {
-        let (receiver, mut segment) = predicted(*timestamps);
-        let mut plain = receiver.connection.clone();
-        assert_ne!(plain.answer(&mut segment.clone(), at(30)), Reply::NotHandled);
-        change(&mut segment);
-        let mut other = receiver.connection.clone();
-        assert_eq!(other.answer(&mut segment, at(30)), Reply::NotHandled, "change {index}");
+        for after_gap in [false, true] {
+            let (receiver, mut segment) = predicted(*timestamps, after_gap);
+            let mut plain = receiver.connection.clone();
+            assert_ne!(plain.answer(&mut segment.clone(), at(30)), Reply::NotHandled);
+            change(&mut segment);
+            let mut other = receiver.connection.clone();
+            let reply = other.answer(&mut segment, at(30));
+            assert_eq!(reply, Reply::NotHandled, "change {index}, after a gap: {after_gap}");
+        }
     }
 }

@@ -46,6 +46,18 @@ fn a_fin_without_data_has_no_psh() {
     assert_eq!(pushed(&sender.sends(0)), [false]);
 }
 
+/// `forced_push` is for data, even if a FIN follows right after half the largest window.
+#[test]
+fn a_fin_after_half_of_the_largest_window_has_no_psh() {
+    let mut receiver = base();
+    receiver.receiver.buffer = 8 * SEGMENT;
+    let (mut sender, _) = connected(&Config { forced_push: true, ..base() }, &receiver, 0);
+    sender.connection.write(u64::from(5 * SEGMENT));
+    assert_eq!(pushed(&sender.sends(0)), [false, false, false, false, true]);
+    sender.connection.close();
+    assert_eq!(pushed(&sender.sends(0)), [false]);
+}
+
 /// Linux's `forced_push`: the first full segment after half the largest window.
 #[test]
 fn each_half_of_the_largest_window_has_psh_if_configured() {

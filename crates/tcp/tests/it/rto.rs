@@ -275,3 +275,15 @@ fn an_explicit_bad_state_notification_starts_no_timer() {
     let mut s = Script::sender("newreno").cwnd(1).segments(1).sent(1..=1);
     s.at(100).ack(1).deadline(None).at(200).notified().expect_nothing().deadline(None);
 }
+
+/// New SACK information restarts the timer as a duplicate acknowledgment does, also with another
+/// window; a mere window update does not.
+#[test]
+fn sacked_data_restarts_the_timer_as_a_duplicate_does() {
+    let setup = Script::sender("sack").cwnd(4).segments(4).rto_of(1000);
+    let always = RestartOnDuplicate::Always;
+    let mut s = setup.set(|config| config.rto.restart_on_duplicate = always).sent(1..=4);
+    s.at(500).offering(50).sacks(0, [2..=2]).expect_nothing().deadline(1_500);
+    s.at(600).offering(40).sacks(0, [2..=2]).expect_nothing().deadline(1_500);
+    s.at(700).sacks(0, [2..=2]).expect_nothing().deadline(1_700);
+}

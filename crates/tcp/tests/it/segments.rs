@@ -54,6 +54,32 @@ fn t_b_15_an_old_acknowledgment_changes_nothing_but_its_data_counts() {
     s.fast_retransmits(0).ack(4).expect([11, 12]);
 }
 
+/// A send buffer holds what was written and is not acknowledged, sent or not (RFC 9293 section
+/// 3.10.2).
+#[test]
+fn a_send_buffer_keeps_data_until_it_is_acknowledged() {
+    let mut s = Script::sender("sack").cwnd(2).segments(5).sent(1..=2);
+    assert_eq!(s.connection.unacknowledged(), 5_000);
+    s.ack(1).take();
+    assert_eq!(s.connection.unacknowledged(), 4_000);
+    s.write(3).take();
+    assert_eq!(s.connection.unacknowledged(), 7_000);
+    // SACKed data may still be discarded by the receiver (RFC 2018 section 8).
+    s.sacks(1, [3..=3]).take();
+    assert_eq!(s.connection.unacknowledged(), 7_000);
+}
+
+/// Whoever drives a connection need not ask for a segment if it says that there is none.
+#[test]
+fn an_idle_connection_says_that_it_has_nothing_to_send() {
+    let mut s = Script::sender("sack").cwnd(2).segments(2).sent(1..=2);
+    assert!(s.connection.has_nothing_to_transmit());
+    s.connection.write(1_000);
+    assert!(s.ack(2).take() == [3] && s.connection.has_nothing_to_transmit());
+    s.connection.abort();
+    assert!(!s.connection.has_nothing_to_transmit());
+}
+
 #[test]
 fn t_b_22_a_window_that_shrinks() {
     let mut s = Script::sender("newreno").cwnd(6).sent(1..=6);

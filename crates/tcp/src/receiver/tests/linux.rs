@@ -117,6 +117,21 @@ fn an_expired_delay_doubles() {
     s.arrives(7, 5_000).expect_wait(5_070);
 }
 
+/// `tcp_send_delayed_ack`: a delay that is shorter by now replaces the one that runs.
+#[test]
+fn a_shorter_delay_replaces_a_longer_one() {
+    let mut s = linux(|config| (config.quick_acks, config.ack_every) = (0, 4));
+    s.arrives(1, 0).ack();
+    s.arrives(2, 0).ack();
+    s.receiver.note_established(Instant::START, None, Duration::from_secs(10));
+    s.arrives(3, 1_000).expect_wait(1_040);
+    s.receiver.on_timer(at(1_040));
+    s.expect_ack(3, &[]);
+    s.arrives(4, 2_000).expect_wait(2_080);
+    // Half of 80 ms and 20 ms more.
+    s.arrives(5, 2_001).expect_wait(2_061);
+}
+
 /// Estimates are whole ticks: half of 41 ms are 20 (`tcp_event_data_recv`). A timer on the wheel
 /// expires a tick later, but that tick is no part of what is left (`tcp_send_delayed_ack`).
 #[test]

@@ -11,6 +11,9 @@
 //! - otherwise it is for the last copy;
 //! - a later D-SACK says that another copy arrived, too, without saying which.
 
+#[cfg(test)]
+mod tests;
+
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
