@@ -451,7 +451,10 @@ def test_many_independent_losses_are_no_outage(tmp_path: Path, sender: str, seed
 
 
 def test_an_outage_of_many_connections_is_one(tmp_path: Path) -> None:
-    set = {"link.radio.outages.scripted": '[{ at = "3 s", for = "4 s" }]', "flow.transfer.count": 20}
+    set = {
+        "link.radio.outages.scripted": '[{ at = "3 s", for = "4 s" }]',
+        "flow.transfer.count": 20,
+    }
     set |= {"link.radio.stalls.scripted": "[]"}
     found = read(tmp_path, simulated("kernel-stall", sender="linux", seed=1, set=set).pcapng())
     assert found.document["summary"]["connections"] == 20

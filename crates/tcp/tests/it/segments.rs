@@ -69,7 +69,7 @@ fn a_send_buffer_keeps_data_until_it_is_acknowledged() {
     assert_eq!(s.connection.unacknowledged(), 7_000);
 }
 
-/// Whoever drives a connection need not ask for a segment if it says that there is none.
+/// The caller need not ask for a segment if the connection says that there is none.
 #[test]
 fn an_idle_connection_says_that_it_has_nothing_to_send() {
     let mut s = Script::sender("sack").cwnd(2).segments(2).sent(1..=2);
