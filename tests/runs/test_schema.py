@@ -49,7 +49,7 @@ def replaced(part: str, other: str) -> str:
         (LAW, "{ empirical = { values = [] } }"),
         (LAW, '{ empirical = { value = ["1 s"] } }'),
         ('["router", "mobile"]', '["router"]'),
-        ('"careful"', '"carefull"'),
+        ('"careful"', '"careful+"'),
         ("dupthresh = 3", "dupthresh = 0"),
         ("k = 4", "k = 4.5"),
         ("title = ", "# title = "),
