@@ -262,8 +262,8 @@ fn a_segment_that_is_not_plain_takes_the_slow_path() {
         }),
         // Without data, with an acknowledgment of data that was never sent, and out of the window.
         (false, |segment| segment.len = 0),
-        (false, |segment| segment.ack = segment.ack + 1_000),
-        (false, |segment| segment.seq = segment.seq + 10_000_000),
+        (false, |segment| segment.ack += 1_000),
+        (false, |segment| segment.seq += 10_000_000),
     ];
     for (index, (timestamps, change)) in changes.iter().enumerate() {
         for after_gap in [false, true] {

@@ -1,8 +1,6 @@
 //! Samples of the delivery rate, segment by segment, against Linux's `tcp_rate.c` and
 //! `tcp_input.c`.
 
-use core::ops::Range;
-
 use super::*;
 use crate::flight::Cause;
 use crate::segment::{Flags, SynOptions};
@@ -44,10 +42,10 @@ impl Transfer {
         self
     }
 
-    fn acks(&mut self, bytes: u32, sacked: Option<Range<u32>>, millis: u64) -> RateSample {
+    fn acks(&mut self, bytes: u32, sacked: Option<(u32, u32)>, millis: u64) -> RateSample {
         let mut segment = Segment::new(Seq::FIRST + 1, 0, Flags::ACK);
         (segment.ack, segment.window) = (place(bytes), 60_000);
-        if let Some(Range { start, end }) = sacked {
+        if let Some((start, end)) = sacked {
             segment.push_sack(place(start)..place(end));
         }
         let Self { flight, rate } = self;
@@ -58,15 +56,15 @@ impl Transfer {
     }
 }
 
-fn millis(millis: u64) -> Option<Duration> {
-    Some(Duration::from_millis(millis))
+fn millis(millis: u64) -> Duration {
+    Duration::from_millis(millis)
 }
 
 /// `tcp_clean_rtx_queue`: no round trip is measured if a retransmission is among the acknowledged
 /// segments (`FLAG_RETRANS_DATA_ACKED`).
 #[test]
 fn an_ack_that_covers_a_retransmission_gives_no_round_trip() {
-    for (retransmitted, rtt) in [(None, millis(400)), (Some(0), None), (Some(1000), None)] {
+    for (retransmitted, rtt) in [(None, Some(millis(400))), (Some(0), None), (Some(1000), None)] {
         let mut transfer = Transfer::new();
         transfer.send(0, 1000, 100).send(1000, 1000, 100).send(2000, 1000, 100);
         if let Some(bytes) = retransmitted {
@@ -81,7 +79,7 @@ fn an_ack_that_covers_a_retransmission_gives_no_round_trip() {
 fn sacked_data_gives_a_round_trip_beside_a_retransmission() {
     let mut transfer = Transfer::new();
     transfer.send(0, 1000, 100).send(1000, 1000, 150).send(2000, 1000, 170).send(0, 1000, 400);
-    assert_eq!(transfer.acks(1000, Some(2000..3000), 500).rtt, millis(330));
+    assert_eq!(transfer.acks(1000, Some((2000, 3000)), 500).rtt, Some(millis(330)));
 }
 
 /// `tcp_ack`: the receiver may have waited (`FLAG_ACK_MAYBE_DELAYED`) if the ACK delivers a single
@@ -108,7 +106,7 @@ fn an_ack_of_a_retransmission_or_of_a_gap_is_not_delayed() {
     assert!(!transfer.send(0, 300, 100).send(0, 300, 150).acks(300, None, 240).is_ack_delayed);
     let mut transfer = Transfer::new();
     transfer.send(0, 300, 100).send(300, 300, 100);
-    assert!(!transfer.acks(0, Some(300..600), 240).is_ack_delayed);
+    assert!(!transfer.acks(0, Some((300, 600)), 240).is_ack_delayed);
     // The gap is filled by a segment that nothing was delivered since.
     transfer.send(600, 300, 250);
     assert!(!transfer.acks(600, None, 251).is_ack_delayed);
@@ -123,6 +121,6 @@ fn the_smallest_round_trip_counts_for_five_minutes() {
         let mut transfer = Transfer::new();
         transfer.send(0, 1000, 100).acks(1000, None, 200);
         transfer.send(1000, len, left).acks(1000 + len, None, left + 140);
-        assert_eq!(transfer.rate.min_rtt(), millis(least), "{len} bytes at {left} ms");
+        assert_eq!(transfer.rate.min_rtt(), Some(millis(least)), "{len} bytes at {left} ms");
     }
 }
