@@ -206,7 +206,12 @@ class Build:
             for path in (ROOT / "crates" / crate / "src").rglob("*.rs")
         }
         """The files with mutants, and all others of these crates, as functions lose `const`."""
-        copy_repository(set(self.sources))
+        copy_repository({*self.sources, f"crates/{EXTENSION}/Cargo.toml"})
+        # Cargo builds the extension with the tests, and so with the same features of dependencies,
+        # if it is also a library that tests can depend on.
+        manifest = Path("crates") / EXTENSION / "Cargo.toml"
+        text = (ROOT / manifest).read_bytes().replace(b'"cdylib"', b'"cdylib", "rlib"')
+        write(COPY / manifest, text)
         tested = {*self.crates, EXTENSION}.union(*(USERS[crate] for crate in self.crates))
         packages = [f"--package=rtolab-{name}" for name in sorted(tested)]
         # To check takes a fraction of the time, and mutants are mostly left out here.
