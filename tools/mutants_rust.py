@@ -227,7 +227,7 @@ class Build:
         if message["executable"] and message["profile"]["test"] and folder.name != EXTENSION:
             self.programs.append((folder.name, Path(message["executable"]), folder))
         for file in message["filenames"] if folder.name == EXTENSION else ():
-            if file.endswith(".so"):
+            if file.endswith(".so") and not message["profile"]["test"]:
                 shutil.copy2(file, COPY / "python" / "rtolab" / "_rtolab.abi3.so")
 
     def until_it_compiles(self, *arguments: str) -> list[dict[str, Any]]:
