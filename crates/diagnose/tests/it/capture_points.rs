@@ -1,12 +1,12 @@
 //! Captures of one transfer over a router, at one or several places of the path.
 
-use std::net::Ipv4Addr;
-
 use rtolab_capture::{Captured, CapturedPacket, RUN_START};
 use rtolab_diagnose::{ConnectionReport, Diagnosis, Necessity, Vantage, Watch, WatchLimits};
-use rtolab_tcp::wire::{Addresses, Ports, SackBlock, WireSegment};
-use rtolab_tcp::{Codepoint, Flags, SynOptions, Timestamps};
+use rtolab_tcp::wire::{SackBlock, WireSegment};
+use rtolab_tcp::{Flags, SynOptions, Timestamps};
 use rtolab_time::Duration;
+
+use crate::packets::{segment, sent};
 
 const MSS: u32 = 1448;
 /// The time to pass a link or the router, in microseconds.
@@ -60,9 +60,6 @@ struct Fields {
 
 fn packet(id: u16, fields: Fields) -> CapturedPacket {
     let Fields { forward, flags, seq, ack, len, sack, value } = fields;
-    let addresses =
-        Addresses::V4 { from: Ipv4Addr::new(10, 0, 1, 2), to: Ipv4Addr::new(10, 0, 2, 2) };
-    let ports = Ports { from: 1000, to: 80 };
     let syn = SynOptions {
         mss: Some(1460),
         window_scale: Some(7),
@@ -70,24 +67,12 @@ fn packet(id: u16, fields: Fields) -> CapturedPacket {
         ..SynOptions::default()
     };
     let segment = WireSegment {
-        ports: if forward { ports } else { ports.reversed() },
-        seq,
-        ack,
-        len,
-        window: 60_000,
-        flags,
         syn: if flags.has(Flags::SYN) { syn } else { SynOptions::default() },
         timestamps: Some(Timestamps { value, echo: if forward { 1 } else { value } }),
         sack: sack.map(|(start, end)| SackBlock { start, end }).into_iter().collect(),
+        ..segment(flags, (seq, ack, len))
     };
-    CapturedPacket {
-        at: RUN_START,
-        addresses: if forward { addresses } else { addresses.reversed() },
-        identification: id,
-        codepoint: Codepoint::default(),
-        segment,
-        comment: None,
-    }
+    CapturedPacket { identification: id, ..sent(forward, RUN_START, segment) }
 }
 
 impl Path {

@@ -1,7 +1,7 @@
 //! Tests of connections that fail, of times in which nothing is lost or late (closed windows and
 //! idle connections with keep-alives), and of senders that recover slowly.
 
-use crate::packets::packet;
+use crate::packets::{packet, reversed};
 use rtolab_capture::{Captured, RUN_START};
 use rtolab_diagnose::{
     Diagnosis, Document, FailureKind, NetworkVerdict, SkippedPackets, Trigger, Wait,
@@ -56,8 +56,7 @@ impl Script {
     fn server(&mut self, millis: u64, flags: Flags, (seq, ack): (u32, u32), window: u16) {
         self.client(millis, flags, (seq, ack, 0));
         let packet = &mut self.packets.last_mut().expect("a packet").packet;
-        packet.addresses = packet.addresses.reversed();
-        packet.segment.ports = packet.segment.ports.reversed();
+        *packet = reversed(packet.clone());
         packet.segment.window = window;
     }
 

@@ -1,13 +1,14 @@
 //! Tests of two captures of one transfer, in which network cards split and merged segments.
 
 use std::convert::Infallible;
-use std::net::Ipv4Addr;
 
 use rtolab_capture::{CapturedPacket, Interface, RUN_START, Writer};
 use rtolab_diagnose::{NotPaired, Pair, diagnose_pair};
-use rtolab_tcp::wire::{Addresses, Ports, WireSegment};
-use rtolab_tcp::{Codepoint, Flags, SynOptions};
+use rtolab_tcp::wire::WireSegment;
+use rtolab_tcp::{Flags, SynOptions};
 use rtolab_time::Duration;
+
+use crate::packets::{segment, sent};
 
 const LEN: u32 = 1000;
 
@@ -16,34 +17,13 @@ type Event = (u64, bool, Flags, u32, u32, u32);
 
 fn capture(events: &[Event]) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), &Interface::default()).expect("a writer");
-    let addresses =
-        Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 0, 2) };
-    let ports = Ports { from: 1000, to: 80 };
     for &(millis, forward, flags, seq, ack, len) in events {
-        let segment = WireSegment {
-            ports: if forward { ports } else { ports.reversed() },
-            seq,
-            ack,
-            len,
-            window: 60_000,
-            flags,
-            syn: SynOptions {
-                mss: Some(1000),
-                window_scale: None,
-                sack_permitted: true,
-                ..SynOptions::default()
-            },
-            timestamps: None,
-            sack: Vec::new().into_iter().collect(),
-        };
+        let syn = SynOptions { mss: Some(1000), sack_permitted: true, ..SynOptions::default() };
+        let segment = WireSegment { syn, ..segment(flags, (seq, ack, len)) };
         let packet = CapturedPacket {
-            at: RUN_START + Duration::from_millis(millis),
-            addresses: if forward { addresses } else { addresses.reversed() },
             // Identifications go on by one for each part of a split segment.
             identification: (seq.wrapping_sub(u32::MAX - 20_000) / LEN) as u16,
-            segment,
-            comment: None,
-            codepoint: Codepoint::default(),
+            ..sent(forward, RUN_START + Duration::from_millis(millis), segment)
         };
         writer.packet(&packet).expect("a packet");
     }

@@ -1,12 +1,12 @@
 //! Captures of one connection that tests specify packet by packet.
 
-use std::net::Ipv4Addr;
-
 use rtolab_capture::{Captured, CapturedPacket, RUN_START};
 use rtolab_diagnose::{ConnectionReport, Diagnosis};
-use rtolab_tcp::wire::{Addresses, Ports, SackBlock, WireSegment};
+use rtolab_tcp::wire::{SackBlock, WireSegment};
 use rtolab_tcp::{Flags, SynOptions, Timestamps};
 use rtolab_time::Duration;
+
+use crate::packets::{segment, sent};
 
 pub const BYTES: u32 = 1000;
 const ISN: u32 = 0xffff_f000;
@@ -62,9 +62,6 @@ impl Script {
         sack: Option<SackBlock>,
     ) {
         self.number += 1;
-        let addresses =
-            Addresses::V4 { from: Ipv4Addr::new(10, 0, 0, 1), to: Ipv4Addr::new(10, 0, 0, 2) };
-        let ports = Ports { from: 1000, to: 80 };
         let now = millis as u32 + 1;
         let stamps = Timestamps { value: now, echo: if forward { 1 } else { self.echo } };
         let (seq, ack) = match (forward, len) {
@@ -72,28 +69,14 @@ impl Script {
             _ => (seq, ack),
         };
         let segment = WireSegment {
-            ports: if forward { ports } else { ports.reversed() },
-            seq,
-            ack,
-            len,
-            window: 60_000,
-            flags,
-            syn: SynOptions {
-                mss: Some(1000),
-                window_scale: None,
-                sack_permitted: self.sack,
-                ..SynOptions::default()
-            },
+            syn: SynOptions { mss: Some(1000), sack_permitted: self.sack, ..SynOptions::default() },
             timestamps: self.stamps.then_some(stamps),
             sack: sack.into_iter().collect(),
+            ..segment(flags, (seq, ack, len))
         };
         let packet = CapturedPacket {
-            at: RUN_START + Duration::from_millis(millis),
-            addresses: if forward { addresses } else { addresses.reversed() },
             identification: self.number as u16,
-            segment,
-            comment: None,
-            codepoint: rtolab_tcp::Codepoint::default(),
+            ..sent(forward, RUN_START + Duration::from_millis(millis), segment)
         };
         let captured = Captured { number: self.number, packet, ..Captured::empty() };
         self.diagnosis.packet(&captured);
