@@ -31,8 +31,8 @@ const FULL_FOR: u64 = 5;
 const TIMES_THE_LOSS_RATE: f64 = 20.0;
 /// The segments that open a connection: SYN, SYN-ACK and the client's first data.
 const OPENING_SEGMENTS: u64 = 3;
-/// Shorter times without a packet are those of an ordinary retransmission timeout, in seconds.
-const LONG_HOLD: f64 = 1.0;
+/// Shorter stalls are those of an ordinary retransmission timeout, in seconds.
+const LONG_STALL: f64 = 1.0;
 /// The smallest mean number of outstanding bytes with which the ACKs of a sender are not delayed:
 /// three large segments.
 const MIN_OUTSTANDING: f64 = 4380.0;
@@ -218,7 +218,7 @@ impl CaptureTotals {
             let (stall, lost) = (episode.cost.stall, episode.cost.time_lost.unwrap_or(0.0));
             if episode.class == TimeoutClass::Spurious {
                 self.add_stall(episode);
-            } else if let Some(hold) = episode.hold.filter(|hold| *hold >= LONG_HOLD) {
+            } else if let Some(hold) = episode.hold.filter(|hold| *hold >= LONG_STALL) {
                 self.held.add(hold);
             } else {
                 self.longest_outage = self.longest_outage.max(stall.unwrap_or(0.0));

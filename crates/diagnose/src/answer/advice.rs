@@ -15,8 +15,9 @@ const SOME_LOSSES: u64 = 10;
 /// A sender with F-RTO or timestamps retransmits no more than this after a stall: a probe, and a
 /// segment at each of two timeouts.
 const FEW_UNNEEDED: u64 = 3;
-/// If one of this many segments is retransmitted without need, that costs nothing.
-const FEW_OF: u64 = 100;
+/// If no more than one of this many segments is retransmitted without need, that costs hardly any
+/// time.
+const SEGMENTS_PER_UNNEEDED: u64 = 100;
 /// Shorter transfers than this, in seconds, have no meaningful rate.
 const MIN_TRANSFER: f64 = 0.5;
 /// The payload of fewer bytes says nothing about a rate.
@@ -36,8 +37,8 @@ pub(super) fn with_delays(sentence: &mut Sentence, pair: &Pair) {
     if sentence.text == NO_QUEUE_SEEN && pair.directions[0].lost > 0 && grew >= MIN_QUEUE_S {
         sentence.text = format!(
             "Hardly any data waited before the losses, as far as round trips show, but one-way \
-             delays to the receiver grow by {}: a short queue may have dropped these packets. Look at the drop counters of the \
-             device that sends into the slowest link, then for interface errors (a bad cable, a \
+             delays to the receiver grow by {}: a short queue may have dropped these packets. Look \
+             at the drop counters of the device that sends into the slowest link, then for interface errors (a bad cable, a \
              bad radio).",
             seconds(grew)
         );
@@ -236,7 +237,7 @@ fn is_barely_disturbed(totals: &CaptureTotals) -> bool {
         + totals.delays()
         + totals.idle_timeouts
         + totals.unexplained();
-    disturbances == 0 && totals.unneeded * FEW_OF <= totals.segments
+    disturbances == 0 && totals.unneeded * SEGMENTS_PER_UNNEEDED <= totals.segments
 }
 
 /// The mean rate of a connection that is long enough to have one, in words, and its duration in

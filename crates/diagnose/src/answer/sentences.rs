@@ -282,8 +282,7 @@ fn unknown(totals: &CaptureTotals) -> Option<Sentence> {
 fn ecn(totals: &CaptureTotals) -> Option<Sentence> {
     let count = totals.ecn_reductions;
     let text = format!(
-        "Queues on the path marked packets (ECN) instead of dropping them, and {} the sender \
-         slowed down: a link is full.",
+        "Queues on the path marked packets (ECN), and {} a sender slowed down: a link is full.",
         times(count).to_lowercase()
     );
     let basis = counted(count, "segment") + " with CWR";

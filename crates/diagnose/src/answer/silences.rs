@@ -40,7 +40,7 @@ fn repairs_by_timeout(totals: &CaptureTotals) -> Option<Sentence> {
     }
     let timeouts = totals.repairing_timeouts;
     let text = format!(
-        "Although acknowledgments came again, the sender then waited for its timer at each loss, \
+        "Although acknowledgments came again, a sender then waited for its timer at each loss, \
          {} for {}. That is its loss recovery, not the path: after a timeout a sender may \
          retransmit all that was lost within a few round trips (RFC 5681 section 3.1, RFC 6675 \
          section 5.1).",

@@ -8,7 +8,8 @@ use rtolab_tcp::spurious::DetectorVerdict;
 
 use super::episodes;
 use super::rows::{
-    ConnectionReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport, TimerReport,
+    ConnectionReport, EpisodeReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport,
+    TimerReport,
 };
 use super::timers::{self, Direction};
 use crate::capture_points::CapturePoint;
@@ -211,11 +212,11 @@ fn excuse_long_timers(report: &mut ConnectionReport) {
 /// The time lost to timeouts and to late acknowledgments.
 fn time_lost(report: &ConnectionReport) -> Option<f64> {
     // Of an episode that does not end in the capture at least the stall was lost.
-    let costs = report.episodes.iter().map(|episode| match episode.end {
+    let cost = |episode: &EpisodeReport| match episode.end {
         Some(_) => episode.cost.time_lost,
-        None => episode.cost.stall.filter(|_| report.episodes.len() > 1),
-    });
-    let costs: Option<f64> = costs.sum();
+        None => episode.cost.stall,
+    };
+    let costs: Option<f64> = report.episodes.iter().map(cost).sum();
     let is_hidden = report.only_from.is_some()
         || report.episodes.is_empty()
             && !report.retransmissions.is_empty()

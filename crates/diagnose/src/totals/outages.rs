@@ -1,6 +1,6 @@
 //! Outages of the path, and losses that a sender repaired by one timeout each.
 
-use super::CaptureTotals;
+use super::{CaptureTotals, LONG_STALL};
 use crate::class::TimeoutClass;
 use crate::evidence::Necessity;
 use crate::report::{ConnectionReport, EpisodeReport, TimeoutReport};
@@ -8,9 +8,6 @@ use crate::report::{ConnectionReport, EpisodeReport, TimeoutReport};
 /// A stall with fewer timeouts, of which all but the last were lost, is no outage of the path: a
 /// full queue may have dropped the only copy.
 const OUTAGE_TIMEOUTS: u64 = 2;
-/// The shortest outage of the path that the answer mentions, in seconds. A shorter stall is that of
-/// an ordinary retransmission timeout.
-const MIN_OUTAGE: f64 = 1.0;
 /// If independent losses explain as many timeouts in a row with a higher chance than this, there
 /// was no outage.
 const MAX_CHANCE: f64 = 0.05;
@@ -37,19 +34,18 @@ impl CaptureTotals {
     pub(super) fn add_outage(&mut self, report: &ConnectionReport, episode: &EpisodeReport) {
         let is_loss = matches!(episode.class, TimeoutClass::Genuine | TimeoutClass::AckLost);
         let Some([at, to]) = episode.stalled.filter(|_| is_loss) else { return };
-        let own = timeouts_of(report, episode);
-        let timeouts = own.iter().filter(|one| one.t <= to && one.from == episode.from).count();
+        let own = || timeouts_of(report, episode);
         let outage = Outage {
             at,
             length: to - at,
-            timeouts: timeouts as u64,
+            timeouts: own().filter(|one| one.t <= to).count() as u64,
             is_of_acks: episode.class == TimeoutClass::AckLost,
         };
         let is_longest = self.outage.is_none_or(|longest| outage.length > longest.length);
         if outage.timeouts < OUTAGE_TIMEOUTS
-            || outage.length < MIN_OUTAGE
+            || outage.length < LONG_STALL
             || !is_longest
-            || own.iter().any(|one| one.handshake)
+            || own().any(|one| one.handshake)
         {
             return;
         }
@@ -70,7 +66,7 @@ impl CaptureTotals {
         episode: &EpisodeReport,
     ) {
         let Some([_, to]) = episode.stalled else { return };
-        let mut own = timeouts_of(report, episode).iter().filter(|one| one.from == episode.from);
+        let mut own = timeouts_of(report, episode);
         let Some(first) = own.next() else { return };
         let was_outstanding = |one: &&TimeoutReport| {
             u64::from(one.seq.wrapping_sub(first.seq)) < episode.cost.flight[0]
@@ -90,7 +86,7 @@ impl CaptureTotals {
 }
 
 /// The share of the segments that were lost at other times: those that were retransmitted outside
-/// of episodes, and one for each other episode, in which losses may depend on each other.
+/// of episodes, and one for each other episode, whose losses may have one cause.
 fn share_of_other_losses(report: &ConnectionReport, episode: &EpisodeReport) -> f64 {
     let own = report.episodes.iter().filter(|one| one.from == episode.from);
     let mut frames: Vec<[u64; 2]> = own.map(|one| one.timeout_frames).collect();
@@ -106,9 +102,13 @@ fn share_of_other_losses(report: &ConnectionReport, episode: &EpisodeReport) -> 
     (others.count() + frames.len() - 1) as f64 / segments.max(1) as f64
 }
 
-/// The timeouts of an episode, and those of the other end at that time.
-fn timeouts_of<'a>(report: &'a ConnectionReport, episode: &EpisodeReport) -> &'a [TimeoutReport] {
+/// The timeouts of an episode.
+fn timeouts_of<'a>(
+    report: &'a ConnectionReport,
+    episode: &EpisodeReport,
+) -> impl Iterator<Item = &'a TimeoutReport> {
     let until = |frame| report.timeouts.partition_point(|one| one.frame < frame);
-    let [first, next] = episode.timeout_frames.map(until);
-    &report.timeouts[first..next]
+    let ([first, next], from) = (episode.timeout_frames.map(until), episode.from);
+    // The other end may have timed out meanwhile.
+    report.timeouts[first..next].iter().filter(move |one| one.from == from)
 }
