@@ -57,9 +57,12 @@ def pytest_configure() -> None:
 
     There a shell or nohup has them ignored, which programs inherit; a handler they do not.
     """
-    for number in (signal.SIGINT, signal.SIGHUP):
+    for number, handler in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGHUP, lambda *_: None),
+    ):
         if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, lambda *_: None)
+            signal.signal(number, handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

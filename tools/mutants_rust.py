@@ -44,12 +44,13 @@ USERS = {
     "scenario": ("fuzz-models", "sim"),
 }
 """The crates with mutants, and those that use them and whose tests are run, too."""
-RUNS = tuple(f"tests/runs/test_{name}.py" for name in ("judging", "prototype", "recorded"))
+RUN_TESTS = ("agreed_paths", "drawn_scenarios", "judging", "prototype", "recorded")
+RUNS = tuple(f"tests/runs/test_{name}.py" for name in RUN_TESTS)
 PYTHON = {
     "tcp": RUNS,
     "link": RUNS,
     "diagnose": ("tests/diagnosis", "tests/cli/test_watch.py", "tests/runs/test_captures.py"),
-    "scenario": ("tests/cli", "tests/sweep/test_sweep_definition.py"),
+    "scenario": (*RUNS, "tests/cli", "tests/sweep/test_sweep_definition.py"),
 }
 """Tests in Python that run the crate, and need neither a build nor the network."""
 CHOSEN = ("-m", "not root and not browser")

@@ -187,10 +187,15 @@ def difference_on(
     path: Path, seed: int, kernel: Kernel, tolerance_s: float = TOLERANCE_S
 ) -> Difference | None:
     """The first difference in a scenario with this seed."""
-    timer = {"tcp.rto.timer": f"wheel-{kernel.hz}"} if kernel.hz in WHEELS else {}
-    engine = rtolab.run(path, sender=SENDER, seed=seed, set={**RECEIVER, **timer}, trace=True)
+    engine = on_engine(path, seed, kernel.hz)
     guest = emulate(path, variants=[Variant()], seed=seed, runs=1, parallel=1, kernel=kernel)
     return first_difference(packets(engine), packets(guest), tolerance_s)
+
+
+def on_engine(path: Path, seed: int, hz: int) -> Result:
+    """A run of the engine as a kernel with this tick behaves."""
+    timer = {"tcp.rto.timer": f"wheel-{hz}"} if hz in WHEELS else {}
+    return rtolab.run(path, sender=SENDER, seed=seed, set={**RECEIVER, **timer}, trace=True)
 
 
 def all_compared(

@@ -61,8 +61,8 @@ def hashes(scenario: str, of: dict[str, list[str]]) -> dict[str, str]:
     many = rtolab.run(scenario, sender=SENDERS, runs=2, set=set_)
     one = rtolab.run(scenario, judge="all", set=set_)
     return {
-        **{f"{name} of many": _hash(_table(many, name), of[name]) for name in TABLES[:3]},
-        **{f"{name} of one": _hash(_table(one, name), of[name]) for name in TABLES},
+        **{f"{name} of many": hashed(_table(many, name), of[name]) for name in TABLES[:3]},
+        **{f"{name} of one": hashed(_table(one, name), of[name]) for name in TABLES},
     }
 
 
@@ -71,7 +71,8 @@ def _table(result: Result, name: str) -> pl.DataFrame:
     return table
 
 
-def _hash(table: pl.DataFrame, names: list[str]) -> str:
+def hashed(table: pl.DataFrame, names: list[str]) -> str:
+    """The hash of some columns of a table."""
     digest = hashlib.sha256(str(table.height).encode())
     for name in names:
         column = table[name]

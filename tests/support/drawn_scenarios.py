@@ -1,0 +1,286 @@
+"""Scenarios drawn at random from the schema: any keys, any policies, and what became of each run.
+
+After a change that is meant to change results, or that adds a key or a policy,
+`PYTHONPATH=tests/support python tests/support/drawn_scenarios.py` records them again, and prints
+the differences. A commit that does so says why.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import rtolab
+from recorded_results import TABLES, hashed
+from rtolab import Error, Result, _rtolab
+
+FILE = Path(__file__).parents[1] / "drawn_results.json"
+SEEDS = range(1, 401)
+OPTIONAL = 0.1
+"""The chance of a key that may be missing, at any depth."""
+POLICY = 0.15
+"""The chance of a policy beside loss recovery, for each question that policies answer."""
+FILES = ("file", "rate_trace", "light_trace", "delay_trace", "stage")
+"""Keys whose values name files, or code in Python."""
+SHAPE = ("name", "between", "from", "to", "profile", "sender", "agent", "route", "emulation")
+"""Keys that are the same in all scenarios, or are drawn otherwise."""
+UNITS = {
+    "bit/s": (30, 30_000, "kbit/s"),
+    "packets?": (2, 80, "packets"),
+    "kB": (400, 65_000, "B"),
+    "ms": (1, 4000, "ms"),
+}
+"""The range of a quantity and how it is written, by a unit that its pattern names."""
+
+Schema = dict[str, Any]
+
+
+class Drawing:
+    """Draws values for the keys of a schema. The same seed gives the same, anywhere.
+
+    Each key has a generator of its own, so that a new key leaves the others as they are.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def random(self, path: str) -> Random:
+        return Random(f"{self.seed} {path}")
+
+    def value(self, schema: Schema, path: str) -> Any:
+        """A value that the schema accepts; `None` if it has only keys that name files."""
+        random = self.random(path)
+        if alternatives := schema.get("oneOf", schema.get("anyOf")):
+            chosen = random.randrange(len(alternatives))
+            return self.value(alternatives[chosen], f"{path}|{chosen}")
+        kind = "const" if "const" in schema else schema["type"]
+        draw: dict[str, Callable[[], Any]] = {
+            "const": lambda: schema["const"],
+            "boolean": lambda: random.random() < 0.5,
+            "integer": lambda: whole(schema, random),
+            "number": lambda: fraction(schema, random),
+            "array": lambda: self.items(schema, path, random),
+            "object": lambda: self.table(schema, path),
+            "string": lambda: quantity(schema, random),
+        }
+        return draw[kind]()
+
+    def items(self, schema: Schema, path: str, random: Random) -> list[Any] | None:
+        """A list; its numbers and quantities ascend."""
+        low, high = schema.get("minItems", 1), min(schema.get("maxItems", 3), 3)
+        count = random.randint(low, max(low, high))
+        found = [self.value(schema["items"], f"{path}[{index}]") for index in range(count)]
+        if any(one is None for one in found):
+            return None
+        return sorted(found, key=in_order)
+
+    def table(self, schema: Schema, path: str, chance: float = OPTIONAL) -> dict[str, Any] | None:
+        """A table with all keys that it needs, and some that it may have."""
+        found = {}
+        for key, of in schema.get("properties", {}).items():
+            here = f"{path}.{key}"
+            needed = key in schema.get("required", ())
+            if not needed and (key in FILES or key in SHAPE):
+                continue
+            if needed or self.random(f"{here}?").random() < chance:
+                value = self.value(of, here)
+                if value is not None:
+                    found[key] = value
+                elif needed:
+                    return None
+        return found or None
+
+    def sender(self) -> list[str]:
+        """The policies of a sender specification."""
+        policies: dict[str, list[str]] = {}
+        for one in _rtolab.policies():
+            policies.setdefault(one["question"], []).append(one["name"])
+        random = self.random("sender")
+        chosen = [random.choice(policies.pop("recovery"))]
+        profiles = policies.pop("profile")
+        if random.random() < 0.25:
+            chosen = [random.choice(profiles)]
+        rest = (random.choice(names) for names in policies.values() if random.random() < POLICY)
+        return [*chosen, *rest]
+
+
+def between(random: Random, low: float, high: float) -> float:
+    """A number between two, with a logarithm that is uniform."""
+    return math.exp(math.log(low) + random.random() * math.log(high / low))
+
+
+def whole(schema: Schema, random: Random) -> int:
+    """A whole number, rather a small one."""
+    low = schema.get("minimum", 0)
+    return round(between(random, max(low, 1), max(min(schema.get("maximum", 100), 100), 1)))
+
+
+def fraction(schema: Schema, random: Random) -> float:
+    """A number, rather a small one."""
+    low = schema.get("minimum", schema.get("exclusiveMinimum", 0))
+    high = min(schema.get("maximum", 100), 100)
+    return float(f"{low + (high - low) * random.random() ** 2:.4f}")
+
+
+def quantity(schema: Schema, random: Random) -> str | None:
+    """A quantity with a unit; `None` for other text."""
+    for unit, (low, high, written) in UNITS.items():
+        if unit in schema.get("pattern", ""):
+            return f"{between(random, low, high):.0f} {written}"
+    return None
+
+
+def in_order(value: Any) -> tuple[float, str]:
+    """Where a value of a list belongs: by its time if it is a table."""
+    if isinstance(value, dict):
+        return in_order(value.get("at", 0))
+    if isinstance(value, str):
+        return float(value.split()[0]), value
+    return float(value), ""
+
+
+@cache
+def schema() -> Schema:
+    """The schema of scenarios."""
+    found: Schema = json.loads(_rtolab.schema())
+    return found
+
+
+def scenario(seed: int) -> str:
+    """The scenario with this number: one or two links, one to three flows, any keys."""
+    drawing = Drawing(seed)
+    random = drawing.random("scenario")
+    tables = schema()["properties"]
+    link, flow = tables["link"]["items"], tables["flow"]["items"]
+    hosts = ["near", "middle", "far"] if random.random() < 0.3 else ["near", "far"]
+    lines = [f'title = "Drawn scenario {seed}"', 'duration = "60 s"']
+    for number, ends in enumerate(pairwise(hosts)):
+        values = drawing.table(link, f"link{number}", 0.07) or {}
+        values = {
+            "rate": f"{between(random, 100, 20_000):.0f} kbit/s",
+            "delay": f"{between(random, 0.5, 300):.1f} ms",
+            **({"loss": round(between(random, 0.001, 0.08), 4)} if random.random() < 0.5 else {}),
+            **values,
+        }
+        lines += written("[[link]]", {"name": f"link{number}", "between": list(ends), **values})
+    for name in ("tcp", "receiver"):
+        lines += written(f"[{name}]", drawing.table(tables[name], name) or {})
+    for number in range(random.choice([1, 1, 2, 3])):
+        values = {
+            "name": f"flow{number}",
+            "from": hosts[0],
+            "to": hosts[-1],
+            "bytes": f"{between(random, 5, 1500):.0f} kB",
+            **(drawing.table(flow, f"flow{number}", 0.05) or {}),
+            "count": 1,
+        }
+        lines += written("[[flow]]", values)
+    return "\n".join(lines) + "\n"
+
+
+def written(heading: str, values: dict[str, Any]) -> Iterator[str]:
+    """A table of a scenario, with its inner tables in one line each."""
+    yield ""
+    yield heading
+    for key, value in values.items():
+        yield f"{key} = {inline(value)}"
+
+
+def inline(value: Any) -> str:
+    """A value in TOML."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {inline(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, list):
+        return f"[{', '.join(map(inline, value))}]"
+    return json.dumps(value)
+
+
+def outcome(seed: int, folder: Path) -> str:
+    """What becomes of the scenario: a line for each key or policy that is refused, then the run's.
+
+    What is refused is left out.
+    """
+    drawing = Drawing(seed)
+    lines, policies = scenario(seed).splitlines(), drawing.sender()
+    judge = "all" if drawing.random("judge").random() < 0.3 else ()
+    path, found = folder / f"drawn-{seed}.toml", []
+    while True:
+        path.write_text("\n".join(lines), encoding="utf-8")
+        sender = "+".join(policies)
+        try:
+            result = rtolab.run(
+                path, sender=sender, seed=seed, trace=True, windows=True, judge=judge
+            )
+        except Error as error:
+            message = str(error).replace(str(path), "")
+            found.append(message)
+            if at := re.match(r":(\d+): ", message):
+                del lines[int(at[1]) - 1]
+            elif policies[1:]:
+                policies.pop()
+            else:
+                return "\n".join(found)
+        else:
+            return "\n".join([*found, f"{sender}: {summary(result)}"])
+
+
+def summary(result: Result) -> str:
+    """How a run went, and a hash of its tables."""
+    rows = result.connections
+    counts = {
+        name: int(rows[name].sum() or 0)
+        for name in ("segments", "retransmissions", "timeouts", "unneeded")
+    }
+    digest = hashlib.sha256()
+    for name in TABLES:
+        digest.update(hashed(getattr(result, name), columns()[name]).encode())
+    words = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return f"{words}; {digest.hexdigest()[:12]}"
+
+
+@cache
+def columns() -> dict[str, list[str]]:
+    """The columns that were hashed, by table."""
+    found: dict[str, list[str]] = json.loads(FILE.read_text(encoding="utf-8"))["columns"]
+    return found
+
+
+def recorded() -> dict[str, str]:
+    """The recorded outcomes, by seed."""
+    found: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8"))["outcomes"]
+    return found
+
+
+def different(seeds: Iterable[int], folder: Path) -> Iterator[str]:
+    """The scenarios whose outcome is not as recorded, in a line each."""
+    before = recorded()
+    for seed in seeds:
+        now = outcome(seed, folder)
+        if now != before.get(str(seed)):
+            yield f"{seed}: {before.get(str(seed))} -> {now}"
+
+
+def record() -> None:
+    """Write the file again, and print what differs."""
+    found = {name: getattr(rtolab.run("tail", judge="all"), name).columns for name in TABLES}
+    before = recorded() if FILE.exists() else {}
+    # `outcome` hashes the columns that the file names.
+    FILE.write_text(json.dumps({"columns": found, "outcomes": before}))
+    columns.cache_clear()
+    with TemporaryDirectory() as folder:
+        after = {str(seed): outcome(seed, Path(folder)) for seed in SEEDS}
+    for seed, now in after.items():
+        if before.get(seed, now) != now:
+            print(f"{seed}: {before[seed]} -> {now}")  # noqa: T201
+    FILE.write_text(json.dumps({"columns": found, "outcomes": after}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    record()
