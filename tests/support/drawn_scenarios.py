@@ -1,28 +1,15 @@
-"""Scenarios drawn at random from the schema: any keys, any policies, and what became of each run.
+"""Scenarios drawn at random from the schema, with any keys and policies, and each key alone."""
 
-After a change that is meant to change results, or that adds a key or a policy,
-`PYTHONPATH=tests/support python tests/support/drawn_scenarios.py` records them again, and prints
-the differences. A commit that does so says why.
-"""
-
-import hashlib
 import json
 import math
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import Any
 
-import rtolab
-from recorded_results import TABLES, hashed
-from rtolab import Error, Result, _rtolab
+from rtolab import _rtolab
 
-FILE = Path(__file__).parents[1] / "drawn_results.json"
-SEEDS = range(1, 401)
 OPTIONAL = 0.1
 """The chance of a key that may be missing, at any depth."""
 POLICY = 0.15
@@ -202,85 +189,60 @@ def inline(value: Any) -> str:
     return json.dumps(value)
 
 
-def outcome(seed: int, folder: Path) -> str:
-    """What becomes of the scenario: a line for each key or policy that is refused, then the run's.
-
-    What is refused is left out.
-    """
-    drawing = Drawing(seed)
-    lines, policies = scenario(seed).splitlines(), drawing.sender()
-    judge = "all" if drawing.random("judge").random() < 0.3 else ()
-    path, found = folder / f"drawn-{seed}.toml", []
-    while True:
-        path.write_text("\n".join(lines), encoding="utf-8")
-        sender = "+".join(policies)
-        try:
-            result = rtolab.run(
-                path, sender=sender, seed=seed, trace=True, windows=True, judge=judge
-            )
-        except Error as error:
-            message = str(error).replace(str(path), "")
-            found.append(message)
-            if at := re.match(r":(\d+): ", message):
-                del lines[int(at[1]) - 1]
-            elif policies[1:]:
-                policies.pop()
-            else:
-                return "\n".join(found)
-        else:
-            return "\n".join([*found, f"{sender}: {summary(result)}"])
-
-
-def summary(result: Result) -> str:
-    """How a run went, and a hash of its tables."""
-    rows = result.connections
-    counts = {
-        name: int(rows[name].sum() or 0)
-        for name in ("segments", "retransmissions", "timeouts", "unneeded")
+def each_key() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Each key of links, flows, senders and receivers, and what a scenario is given for it."""
+    places = {
+        "link.path": schema()["properties"]["link"]["items"],
+        "flow.transfer": schema()["properties"]["flow"]["items"],
+        **{name: schema()["properties"][name] for name in ("tcp", "receiver")},
     }
-    digest = hashlib.sha256()
-    for name in TABLES:
-        digest.update(hashed(getattr(result, name), columns()[name]).encode())
-    words = ", ".join(f"{count} {name}" for name, count in counts.items())
-    return f"{words}; {digest.hexdigest()[:12]}"
+    seen: set[str] = set()
+    for place, table in places.items():
+        for key, of in table["properties"].items():
+            name = f"{place}.{key}"
+            for path, values in inside(of, name, seen, lambda value: value):
+                yield path, [{name: value} for value in values]
 
 
-@cache
-def columns() -> dict[str, list[str]]:
-    """The columns that were hashed, by table."""
-    found: dict[str, list[str]] = json.loads(FILE.read_text(encoding="utf-8"))["columns"]
-    return found
+def inside(
+    of: Schema, path: str, seen: set[str], whole: Callable[[Any], Any]
+) -> Iterator[tuple[str, list[Any]]]:
+    """A key and those inside of its value, with values of the outermost key.
+
+    Args:
+        seen: what was shown, as the same tables are the values of many keys.
+        whole: the value of the outermost key, by that of this one.
+    """
+    yield path, [whole(value) for value in candidates(of, path)]
+    text = json.dumps(of, sort_keys=True)
+    if text in seen:
+        return
+    seen.add(text)
+    alternatives: list[Schema] = of.get("oneOf") or of.get("anyOf") or [of]
+    for one in alternatives:
+        if "items" in one:
+            yield from inside(one["items"], f"{path}[]", seen, lambda value: whole([value]))
+        needed = Drawing(0).table(one, path, 0) or {}
+        for key, inner in one.get("properties", {}).items():
+
+            def beside(value: Any, key: str = key, needed: dict[str, Any] = needed) -> Any:
+                return whole({**needed, key: value})
+
+            yield from inside(inner, f"{path}.{key}", seen, beside)
 
 
-def recorded() -> dict[str, str]:
-    """The recorded outcomes, by seed."""
-    found: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8"))["outcomes"]
-    return found
-
-
-def different(seeds: Iterable[int], folder: Path) -> Iterator[str]:
-    """The scenarios whose outcome is not as recorded, in a line each."""
-    before = recorded()
-    for seed in seeds:
-        now = outcome(seed, folder)
-        if now != before.get(str(seed)):
-            yield f"{seed}: {before.get(str(seed))} -> {now}"
-
-
-def record() -> None:
-    """Write the file again, and print what differs."""
-    found = {name: getattr(rtolab.run("tail", judge="all"), name).columns for name in TABLES}
-    before = recorded() if FILE.exists() else {}
-    # `outcome` hashes the columns that the file names.
-    FILE.write_text(json.dumps({"columns": found, "outcomes": before}))
-    columns.cache_clear()
-    with TemporaryDirectory() as folder:
-        after = {str(seed): outcome(seed, Path(folder)) for seed in SEEDS}
-    for seed, now in after.items():
-        if before.get(seed, now) != now:
-            print(f"{seed}: {before[seed]} -> {now}")  # noqa: T201
-    FILE.write_text(json.dumps({"columns": found, "outcomes": after}, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    record()
+def candidates(of: Schema, path: str) -> list[Any]:
+    """Values of a key that are right, at the border, or wrong."""
+    right = [*of.get("examples", ()), *(Drawing(seed).value(of, path) for seed in range(2))]
+    right += [one["const"] for one in of.get("oneOf", ()) if "const" in one]
+    zero = [f"0 {unit}" for _, _, unit in UNITS.values() if unit in of.get("pattern", "")]
+    wrong: dict[str, list[Any]] = {
+        "boolean": [1],
+        "integer": [0, -1, 2, 0.5, 1e10, "2"],
+        "number": [0, -0.5, 1, 1.5, 1e10, "1"],
+        "string": ["", "5 apples", 5, "-1 ms", *zero],
+        "array": [[], {}, [1]],
+    }
+    tables = [{}, {"x": 1}, 1]
+    found = [*right, *wrong.get(of.get("type", ""), tables)]
+    return [value for value in found if value is not None]

@@ -1,0 +1,143 @@
+"""What becomes of scenarios that are drawn at random, and of a small one with each key alone.
+
+After a change that is meant to change results, or that adds a key or a policy,
+`PYTHONPATH=tests/support python tests/support/drawn_results.py` records them again, and prints the
+differences. A commit that does so says why.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import rtolab
+from drawn_scenarios import Drawing, each_key, scenario
+from recorded_results import TABLES, hashed
+from rtolab import Error, Result
+
+FILE = Path(__file__).parents[1] / "drawn_results.json"
+SEEDS = range(1, 401)
+SMALL = """
+title = "A short transfer"
+duration = "40 s"
+
+[[link]]
+name = "path"
+between = ["near", "far"]
+rate = "500 kbit/s"
+delay = "40 ms"
+loss = 0.02
+stalls.scripted = [{ at = "1 s", for = "3 s" }]
+
+[tcp]
+sender = "sack+frto"
+
+[[flow]]
+name = "transfer"
+from = "near"
+to = "far"
+bytes = "90 kB"
+"""
+"""A scenario that repairs losses and has a spurious timeout, for each key alone."""
+
+
+def outcome(seed: int, folder: Path) -> str:
+    """What becomes of the scenario: a line for each key or policy that is refused, then the run's.
+
+    What is refused is left out.
+    """
+    drawing = Drawing(seed)
+    lines, policies = scenario(seed).splitlines(), drawing.sender()
+    judge = "all" if drawing.random("judge").random() < 0.3 else ()
+    path, found = folder / f"drawn-{seed}.toml", []
+    while True:
+        path.write_text("\n".join(lines), encoding="utf-8")
+        sender = "+".join(policies)
+        try:
+            result = rtolab.run(
+                path, sender=sender, seed=seed, trace=True, windows=True, judge=judge
+            )
+        except Error as error:
+            message = str(error).replace(str(path), "")
+            found.append(message)
+            if at := re.match(r":(\d+): ", message):
+                del lines[int(at[1]) - 1]
+            elif policies[1:]:
+                policies.pop()
+            else:
+                return "\n".join(found)
+        else:
+            return "\n".join([*found, f"{sender}: {summary(result)}"])
+
+
+def summary(result: Result) -> str:
+    """How a run went, and a hash of its tables."""
+    rows = result.connections
+    counts = {
+        name: int(rows[name].sum() or 0)
+        for name in ("segments", "retransmissions", "timeouts", "unneeded")
+    }
+    digest = hashlib.sha256()
+    for name in TABLES:
+        digest.update(hashed(getattr(result, name), recorded()["columns"][name]).encode())
+    words = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return f"{words}; {digest.hexdigest()[:12]}"
+
+
+@cache
+def recorded() -> dict[str, Any]:
+    """The columns that were hashed, by table, and the outcomes, by seed and by key."""
+    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return found
+
+
+def different(seeds: Iterable[int], folder: Path) -> Iterator[str]:
+    """The scenarios whose outcome is not as recorded, in a line each."""
+    for seed in seeds:
+        before, now = recorded()["outcomes"].get(str(seed)), outcome(seed, folder)
+        if now != before:
+            yield f"{seed}: {before} -> {now}"
+
+
+def of_each_key(folder: Path) -> dict[str, str]:
+    """A hash of what becomes of a small scenario with each key, right and wrong values."""
+    path = folder / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    found = {}
+    for key, settings in each_key():
+        lines = []
+        for set_ in settings:
+            try:
+                result = rtolab.run(path, set=set_, seed=1, trace=True)
+            except Error as error:
+                lines.append(str(error).replace(str(folder), ""))
+            else:
+                lines.append(summary(result))
+        found[key] = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
+    return found
+
+
+def record() -> None:
+    """Write the file again, and print what differs."""
+    columns = {name: getattr(rtolab.run("tail", judge="all"), name).columns for name in TABLES}
+    before = recorded() if FILE.exists() else {"outcomes": {}, "keys": {}}
+    # Outcomes hash the columns that the file names.
+    FILE.write_text(json.dumps(before | {"columns": columns}))
+    recorded.cache_clear()
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for line in different(SEEDS, folder):
+            print(line)  # noqa: T201
+        after = {str(seed): outcome(seed, folder) for seed in SEEDS}
+        keys = of_each_key(folder)
+    print(*(key for key in keys if keys[key] != before["keys"].get(key)), sep="\n")  # noqa: T201
+    found = {"columns": columns, "outcomes": after, "keys": keys}
+    FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    record()
