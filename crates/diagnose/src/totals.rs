@@ -1,6 +1,7 @@
 //! Totals over connections, on which the answer is based.
 
 mod failures;
+mod full_link;
 mod loss_rate;
 mod outages;
 
@@ -31,6 +32,8 @@ const FULL_FOR: u64 = 5;
 const TIMES_THE_LOSS_RATE: f64 = 20.0;
 /// The segments that open a connection: SYN, SYN-ACK and the client's first data.
 const OPENING_SEGMENTS: u64 = 3;
+/// The maximum chance of what counts as shown.
+const MAX_CHANCE: f64 = 0.05;
 /// Shorter stalls are those of an ordinary retransmission timeout, in seconds.
 const LONG_STALL: f64 = 1.0;
 /// The smallest mean number of outstanding bytes with which the ACKs of a sender are not delayed:
@@ -93,6 +96,9 @@ pub struct CaptureTotals {
     /// queues, weighted by losses.
     #[serde(skip)]
     queued: [u64; 3],
+    /// The bursts of losses during which packets waited long, and all whose round trip is known.
+    #[serde(skip)]
+    pub bursts_in_queue: [u64; 2],
     /// The longest stall of an episode whose timeouts were not spurious, in seconds.
     pub longest_outage: f64,
     /// The longest outage of the path, if any.
@@ -396,6 +402,8 @@ impl CaptureTotals {
         if let Some(queue) = report.queue {
             let long = if queue > 0 { lost } else { 0 };
             self.queued = [0, 1, 2].map(|at| self.queued[at] + [lost, long, lost * queue][at]);
+            let bursts = report.bursts_in_queue;
+            self.bursts_in_queue = [0, 1].map(|at| self.bursts_in_queue[at] + bursts[at]);
         }
     }
 
@@ -426,15 +434,5 @@ impl CaptureTotals {
         // One more loss than there were: none lost does not mean that the rate is 0.
         let rate_of_others = (self.other_losses() + 1) as f64 / others as f64;
         self.opened_late >= FULL_FOR && rate > TIMES_THE_LOSS_RATE * rate_of_others
-    }
-
-    /// The mean number of bytes in the queue at losses, 0 if most losses happened without a queue;
-    /// `None` if the capture does not show it.
-    pub fn queue(&self) -> Option<u64> {
-        let [known, long, weighted] = self.queued;
-        if known * 2 < self.lost || known == 0 {
-            return None;
-        }
-        Some(if long * 2 >= known { weighted / long } else { 0 })
     }
 }

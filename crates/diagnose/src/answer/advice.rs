@@ -79,7 +79,7 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
         return None;
     }
     let text = match totals.queue() {
-        Some(1..) if outage.is_some() => {
+        Some(1..) if outage.is_some() && totals.is_link_surely_full() => {
             "Look for an outage of the path. The losses of the full link are no fault: TCP sends \
              faster until a link is full, and learns its speed from them."
         }
@@ -88,6 +88,11 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
             "Acknowledgments were lost: look at the drop and error counters of the path's devices \
              in that direction."
         }
+        Some(1..) if !totals.is_link_surely_full() => &format!(
+            "If so, these losses are no fault: TCP sends faster until a link is full, and learns \
+             its speed from them.{ran} Else, look at the drop and error counters of the path's \
+             devices."
+        ),
         Some(1..) => &format!(
             "Such losses are no fault: TCP sends faster until a link is full, and learns its speed from \
              them.{ran} Only a faster link would help, hardly a setting of TCP. If other \

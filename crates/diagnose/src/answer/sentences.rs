@@ -221,12 +221,21 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
     let queue = totals.queue().filter(|queue| *queue > 0);
     if let Some(queue) = queue {
         let when = if silences::outage(totals).is_some() { ". Outside the outage" } else { ":" };
-        let _ = write!(
-            text,
-            "{when} the link is full, and its queue of some {} overflows",
-            bytes(queue)
-        );
-        basis.push_str("; round trips are longer before losses");
+        let [long, known] = totals.bursts_in_queue;
+        let _ = match totals.is_link_surely_full() {
+            true => write!(
+                text,
+                "{when} the link is full, and its queue of some {} overflows",
+                bytes(queue)
+            ),
+            false => write!(
+                text,
+                "{when} the link was probably full, as some {} waited for it then",
+                bytes(queue)
+            ),
+        };
+        let times = counted(known, "time");
+        let _ = write!(basis, "; at {long} of {times} round trips were longer before losses");
     } else if late > 0 {
         let _ = match totals.is_delayed_once() {
             true => write!(text, ", and {delayed} others once"),

@@ -7,6 +7,7 @@ use rtolab_tcp::Seq;
 use rtolab_tcp::spurious::DetectorVerdict;
 
 use super::episodes;
+use super::queue::queue;
 use super::rows::{
     ConnectionReport, EpisodeReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport,
     TimerReport,
@@ -67,7 +68,7 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
     report.time_lost = time_lost(&report);
     report.idle_timeout = idle_timeout(connection, &report.retransmissions);
     report.failure = failure(connection).filter(|_| report.idle_timeout.is_none());
-    report.queue = queue(connection);
+    (report.queue, report.bursts_in_queue) = queue(connection);
     let is_sender = |from: &str| from == name(sender);
     let sender_retransmissions =
         report.retransmissions.iter().filter(|retransmission| is_sender(retransmission.from));
@@ -127,6 +128,7 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
             .map(|end| direction(end).map_or(0, |sent| sent.segments)),
         time_lost: None,
         queue: None,
+        bursts_in_queue: [0, 0],
         bytes: [bytes(End::Client), bytes(End::Server)],
         options: options(connection),
         min_rtt: direction(sender).and_then(|s| s.rtt.min).map(rtolab_time::Duration::secs_f64),
@@ -225,45 +227,6 @@ fn time_lost(report: &ConnectionReport) -> Option<f64> {
     let late: f64 = late.map(|one| one.length - report.min_rtt.unwrap_or(0.0)).sum();
     // The sum of nothing is -0.0, and which zero is the larger one differs by compiler.
     costs.map(|costs| 0.0 + costs + late.max(0.0)).filter(|_| !is_hidden)
-}
-
-/// The minimum share of the round-trip time at a loss that must be queueing delay for the loss to
-/// count as a queue's overflow.
-const MIN_QUEUEING_SHARE: f64 = 0.3;
-/// The minimum number of segments that wait in a queue when it overflows. Shorter waits before a
-/// loss have other reasons, such as retransmissions of a radio.
-const MIN_QUEUED_SEGMENTS: u64 = 5;
-/// The minimum rank of that round-trip time: the share of all round-trip times that are shorter.
-const MIN_RTT_RANK: f64 = 0.75;
-
-/// The median number of bytes that were queued on the path when data was lost: the outstanding
-/// bytes, less those that fill the path in its shortest round trip. 0 if the losses do not come
-/// from a queue; `None` if no loss has a known round-trip time.
-fn queue(connection: &Connection) -> Option<u64> {
-    let mut losses: Vec<(f64, f64, u64, u64)> = Vec::new();
-    for sending in connection.ends.iter().flatten() {
-        let Some(min_rtt) = sending.rtt.min else { continue };
-        for range in &sending.settled {
-            for (index, _, retransmission) in range.retransmissions() {
-                let Some((outstanding, rtt)) = retransmission.queue else { continue };
-                if assess(&range.evidence, index).verdict == Necessity::Needed && !rtt.is_zero() {
-                    let share = 1.0 - min_rtt.secs_f64() / rtt.secs_f64();
-                    let waiting = (outstanding as f64 * share) as u64;
-                    let rank = sending.rtt.rank(rtt);
-                    losses.extend(rank.map(|rank| (rank, share, waiting, sending.segment_size())));
-                }
-            }
-        }
-    }
-    let middle = losses.len() / 2;
-    losses.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let &(rank, ..) = losses.get(middle)?;
-    losses.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let (_, share, bytes, segment) = losses[middle];
-    let is_queue = rank >= MIN_RTT_RANK
-        && share >= MIN_QUEUEING_SHARE
-        && bytes >= MIN_QUEUED_SEGMENTS * segment;
-    Some(if is_queue { bytes } else { 0 })
 }
 
 fn options(connection: &Connection) -> Option<Options> {

@@ -2,6 +2,7 @@
 
 mod assemble;
 mod episodes;
+mod queue;
 mod rows;
 mod timers;
 

@@ -63,6 +63,9 @@ pub struct ConnectionReport {
     /// The bytes that waited in a queue when data was lost, about; 0 if round trips were as usual
     /// then, and `None` if none is known.
     pub queue: Option<u64>,
+    /// The bursts of losses during which packets waited long, as round trips go, and all whose
+    /// round trip is known.
+    pub bursts_in_queue: [u64; 2],
     /// The payload that each end sent, in bytes, retransmissions included.
     pub bytes: [u64; 2],
     /// The negotiated options; `None` if the handshake is not in the capture.
