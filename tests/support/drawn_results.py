@@ -8,7 +8,7 @@ differences. A commit that does so says why.
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,14 +45,15 @@ bytes = "90 kB"
 """A scenario that repairs losses and has a spurious timeout, for each key alone."""
 
 
-def outcome(seed: int, folder: Path) -> str:
-    """What becomes of the scenario: a line for each key or policy that is refused, then the run's.
+def run_drawn(
+    seed: int, folder: Path, judge: Sequence[str] = ()
+) -> tuple[list[str], list[str], Result]:
+    """A run of the scenario without the keys and policies that are refused.
 
-    What is refused is left out.
+    Returns:
+        Why these are refused, the sender's policies that are left, and the result.
     """
-    drawing = Drawing(seed)
-    lines, policies = scenario(seed).splitlines(), drawing.sender()
-    judge = "all" if drawing.random("judge").random() < 0.3 else ()
+    lines, policies = scenario(seed).splitlines(), Drawing(seed).sender()
     path, found = folder / f"drawn-{seed}.toml", []
     while True:
         path.write_text("\n".join(lines), encoding="utf-8")
@@ -69,9 +70,19 @@ def outcome(seed: int, folder: Path) -> str:
             elif policies[1:]:
                 policies.pop()
             else:
-                return "\n".join(found)
+                raise
         else:
-            return "\n".join([*found, f"{sender}: {summary(result)}"])
+            return found, policies, result
+
+
+def outcome(seed: int, folder: Path) -> str:
+    """What becomes of the scenario: a line for each key or policy that is refused, then the run's.
+
+    What is refused is left out.
+    """
+    judge = ("all",) if Drawing(seed).random("judge").random() < 0.3 else ()
+    refused, policies, result = run_drawn(seed, folder, judge)
+    return "\n".join([*refused, f"{'+'.join(policies)}: {summary(result)}"])
 
 
 def summary(result: Result) -> str:

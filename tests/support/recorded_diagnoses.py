@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import rtolab
+from drawn_results import run_drawn
 from recorded_results import SCENARIOS, SHORTER
 from rtolab import Result
 from rtolab.diagnosis import Diagnosis, diagnose, diagnose_pair
@@ -24,6 +25,8 @@ FILE = Path(__file__).parents[1] / "diagnoses.json"
 
 # In turn, each beside the scenario's own sender.
 SENDERS = ("linux", "newreno", "freebsd-14", "reno+frto")
+DRAWN = [f"drawn-{seed}" for seed in range(1, 81)]
+"""Scenarios drawn at random, of which only the first sentence is recorded, and one hash."""
 MOST_REPLAYED = 10_000
 """The packets of the longest capture that is replayed with other senders, which takes long."""
 
@@ -51,7 +54,11 @@ class Captured:
 
 
 def captured(scenario: str) -> list[Captured]:
-    """The runs of a scenario: with its own sender, and with another one."""
+    """The runs of a scenario: with its own sender, and with another one; one if it is drawn."""
+    if scenario in DRAWN:
+        with tempfile.TemporaryDirectory() as folder:
+            *_, run = run_drawn(int(scenario.removeprefix("drawn-")), Path(folder))
+        return [_captured(run)]
     set_ = {"duration": SHORTER[scenario]} if scenario in SHORTER else {}
     other = SENDERS[SCENARIOS.index(scenario) % len(SENDERS)]
     return [
@@ -82,6 +89,14 @@ def diagnoses(runs: list[Captured]) -> dict[str, list[str]]:
     return found
 
 
+def recordable(scenario: str, runs: list[Captured]) -> dict[str, list[str]]:
+    """What is recorded of these runs."""
+    found = diagnoses(runs)
+    if scenario not in DRAWN:
+        return found
+    return {runs[0].sender: [next(iter(found.values()))[0], _hash(found)]}
+
+
 def _of(diagnosis: Diagnosis) -> list[str]:
     document = {key: value for key, value in diagnosis.document.items() if key != "capture"}
     return [*_sentences(document["answer"]["sentences"]), _hash(document)]
@@ -95,13 +110,13 @@ def _sentences(sentences: list[dict[str, Any]]) -> list[str]:
     return [f"{one['text']} [{one['basis']}]" for one in sentences]
 
 
-def _hash(document: dict[str, Any]) -> str:
+def _hash(document: object) -> str:
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def record() -> None:
     """Write the file again."""
-    found = {scenario: diagnoses(captured(scenario)) for scenario in SCENARIOS}
+    found = {name: recordable(name, captured(name)) for name in (*SCENARIOS, *DRAWN)}
     FILE.write_text(json.dumps(found, indent=1) + "\n")
 
 

@@ -196,7 +196,11 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
     let of = format!("{} of {} data segments", totals.lost, totals.segments);
     if totals.lost == 0 {
         let others = totals.lost_openings + totals.lost_fins;
-        let nothing = if others > 0 { "no data" } else { "nothing" };
+        let nothing = match others {
+            0 if totals.unexplained() > 0 => "nothing for certain",
+            0 => "nothing",
+            _ => "no data",
+        };
         let basis = format!("{of} lost; with 95 % confidence less than {}", percent(high));
         let text = match totals.segments {
             _ if totals.unexplained() > totals.unneeded || totals.is_unanswered_only() => {
@@ -230,12 +234,12 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
             ),
             false => write!(
                 text,
-                "{when} the link was probably full, as some {} waited for it then",
+                "{when} the link was probably full, as some {} were queued then",
                 bytes(queue)
             ),
         };
-        let times = counted(known, "time");
-        let _ = write!(basis, "; at {long} of {times} round trips were longer before losses");
+        let bursts = counted(known, "burst");
+        let _ = write!(basis, "; round trips were long before {long} of {bursts} of losses");
     } else if late > 0 {
         let _ = match totals.is_delayed_once() {
             true => write!(text, ", and {delayed} others once"),

@@ -68,7 +68,9 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
     report.time_lost = time_lost(&report);
     report.idle_timeout = idle_timeout(connection, &report.retransmissions);
     report.failure = failure(connection).filter(|_| report.idle_timeout.is_none());
-    (report.queue, report.bursts_in_queue) = queue(connection);
+    let is_delayed = report.silences.iter().any(|silence| silence.wait == Wait::Network)
+        || report.timeouts.iter().any(|timeout| timeout.class == TimeoutClass::Spurious);
+    (report.queue, report.bursts_in_queue) = queue(connection, is_delayed);
     let is_sender = |from: &str| from == name(sender);
     let sender_retransmissions =
         report.retransmissions.iter().filter(|retransmission| is_sender(retransmission.from));

@@ -15,9 +15,11 @@ const MIN_QUEUED_SEGMENTS: u64 = 5;
 /// The minimum rank of that round-trip time: the share of all round-trip times that are shorter.
 const MIN_RTT_RANK: f64 = 0.75;
 /// A full queue lets hardly any packet wait longer than those before a loss: the factor by which it
-/// would have to be, and the minimum share of all packets that waited less.
+/// would have to be, and the minimum share of all packets that waited less. The path held some of
+/// the others, if it delays packets.
 const LONGER: f64 = 1.1;
 const MIN_NO_LONGER: f64 = 0.95;
+const MIN_NO_LONGER_IF_DELAYED: f64 = 0.8;
 
 /// A loss whose round-trip time is known: that of the newest sample before.
 #[derive(Clone, Copy)]
@@ -40,7 +42,7 @@ struct LossAt {
 /// bytes, less those that fill the path in its shortest round trip. 0 if the losses do not come
 /// from a queue; `None` if no loss has a known round-trip time. Then the bursts of losses during
 /// which the round-trip time was long, and all bursts.
-pub(super) fn queue(connection: &Connection) -> (Option<u64>, [u64; 2]) {
+pub(super) fn queue(connection: &Connection, is_delayed: bool) -> (Option<u64>, [u64; 2]) {
     let mut losses = Vec::new();
     let mut bursts = [0, 0];
     for sending in connection.ends.iter().flatten() {
@@ -65,8 +67,9 @@ pub(super) fn queue(connection: &Connection) -> (Option<u64>, [u64; 2]) {
     let rank = median(|loss| loss.rank).rank;
     let no_longer = median(|loss| loss.no_longer).no_longer;
     let LossAt { queueing, waiting, segment, .. } = median(|loss| loss.queueing);
+    let least = if is_delayed { MIN_NO_LONGER_IF_DELAYED } else { MIN_NO_LONGER };
     let is_queue = rank >= MIN_RTT_RANK
-        && no_longer >= MIN_NO_LONGER
+        && no_longer >= least
         && queueing >= MIN_QUEUEING_SHARE
         && waiting >= MIN_QUEUED_SEGMENTS * segment;
     (Some(if is_queue { waiting } else { 0 }), bursts)

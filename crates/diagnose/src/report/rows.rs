@@ -65,6 +65,7 @@ pub struct ConnectionReport {
     pub queue: Option<u64>,
     /// The bursts of losses during which packets waited long, as round trips go, and all whose
     /// round trip is known.
+    #[serde(skip)]
     pub bursts_in_queue: [u64; 2],
     /// The payload that each end sent, in bytes, retransmissions included.
     pub bytes: [u64; 2],

@@ -37,3 +37,20 @@ fn chance(long: u64, all: u64) -> f64 {
     }
     chance
 }
+
+#[cfg(test)]
+mod tests {
+    use super::chance;
+
+    /// Binomial tails, from tables.
+    #[test]
+    fn few_bursts_may_meet_long_round_trips_by_chance() {
+        for (long, all, expected) in
+            [(0, 0, 1.0), (1, 1, 0.25), (2, 2, 0.0625), (3, 3, 0.015_625), (5, 10, 0.078_127)]
+        {
+            assert!((chance(long, all) - expected).abs() < 1e-6, "{long} of {all}");
+        }
+        assert!(chance(500, 1000) < 1e-6);
+        assert!(chance(250, 1000) > 0.4);
+    }
+}
