@@ -32,6 +32,8 @@ const FULL_FOR: u64 = 5;
 const TIMES_THE_LOSS_RATE: f64 = 20.0;
 /// The segments that open a connection: SYN, SYN-ACK and the client's first data.
 const OPENING_SEGMENTS: u64 = 3;
+/// The minimum confidence of a verdict that is no guess.
+const MIN_CONFIDENCE: f64 = 0.6;
 /// The maximum chance of what counts as shown.
 const MAX_CHANCE: f64 = 0.05;
 /// Shorter stalls are those of an ordinary retransmission timeout, in seconds.
@@ -120,6 +122,9 @@ pub struct CaptureTotals {
     /// Of these, data.
     #[serde(skip)]
     unknown_data: u64,
+    /// Unneeded retransmissions whose verdict is little more than a guess.
+    #[serde(skip)]
+    doubtful: u64,
     /// The payload of unneeded retransmissions.
     pub unneeded_bytes: u64,
     pub timeouts: u64,
@@ -289,6 +294,11 @@ impl CaptureTotals {
         self.unexplained() > self.needed + self.unneeded
     }
 
+    /// May some retransmissions have been needed that do not count as needed?
+    pub const fn is_doubtful(&self) -> bool {
+        self.unexplained() + self.doubtful > 0
+    }
+
     /// Retransmissions without a verdict, other than those that nothing answered.
     pub const fn unexplained(&self) -> u64 {
         self.unknown.saturating_sub(self.unanswered)
@@ -357,6 +367,7 @@ impl CaptureTotals {
             match retransmission.verdict {
                 Necessity::Unneeded => {
                     self.unneeded += 1;
+                    self.doubtful += u64::from(retransmission.confidence < MIN_CONFIDENCE);
                     self.unneeded_bytes += u64::from(retransmission.len);
                     self.go_back_n += u64::from(retransmission.trigger == Trigger::AfterTimeout);
                     let fast = [Trigger::FastRetransmit, Trigger::Recovery];

@@ -197,7 +197,7 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
     if totals.lost == 0 {
         let others = totals.lost_openings + totals.lost_fins;
         let nothing = match others {
-            0 if totals.unexplained() > 0 => "nothing for certain",
+            0 if totals.is_doubtful() => "nothing for certain",
             0 => "nothing",
             _ => "no data",
         };
@@ -334,7 +334,10 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
         return None;
     }
     let whose = match own {
-        own if own < MIN_MENTIONED_LOSS_S && totals.lost + totals.unneeded == 0 => {
+        own if own < MIN_MENTIONED_LOSS_S
+            && totals.lost + totals.unneeded == 0
+            && !totals.is_doubtful() =>
+        {
             ", none of it by the sender's fault".to_string()
         }
         own if own < MIN_MENTIONED_LOSS_S => String::new(),
