@@ -285,3 +285,6 @@ impl Delta {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

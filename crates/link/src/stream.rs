@@ -227,3 +227,6 @@ impl BadSpans {
         self.to = self.from + self.rng.span(&self.process.bad);
     }
 }
+
+#[cfg(test)]
+mod tests;
