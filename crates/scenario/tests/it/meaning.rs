@@ -3,6 +3,7 @@
 use crate::noop_prototypes;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use rtolab_link::{DirectionConfig, Distribution, Limit, StallHolds};
 use rtolab_scenario::{Scenario, Workload};
@@ -103,6 +104,68 @@ fn each_key_can_differ_by_direction() {
         assert_eq!((&forward.forward, &backward.backward), (&both.forward, &both.backward));
         assert_eq!((&forward.backward, &backward.forward), (&none.backward, &none.forward));
     }
+}
+
+/// A hundred thousand configurations would take more memory than the rest.
+#[test]
+fn flows_of_one_table_share_their_configurations() {
+    for profile in ["linux", "freebsd-14"] {
+        let flows = with(&[("receiver.profile", profile), ("flow.flow.count", "3")]).flows;
+        assert!(Arc::ptr_eq(&flows[0].receiver, &flows[2].receiver), "{profile}");
+        assert!(Arc::ptr_eq(&flows[0].tcp, &flows[2].tcp), "{profile}");
+    }
+}
+
+/// Borders that belong to what is valid.
+#[test]
+fn a_timeout_may_be_as_long_as_the_longest() {
+    let scenario = with(&[
+        ("tcp.rto.max", "2 s"),
+        ("tcp.rto.min", "2 s"),
+        ("tcp.rto.initial", "2 s"),
+        ("tcp.rto.slop", "2 s"),
+    ]);
+    let rto = &scenario.flows[0].tcp.rto;
+    let two = Duration::from_secs(2);
+    assert_eq!([rto.max, rto.initial, rto.slop], [two; 3]);
+}
+
+#[test]
+fn losses_of_one_direction_can_be_remembered() {
+    for direction in ["forward", "backward"] {
+        let loss = format!("link.link.{direction}.loss");
+        let scenario = with(&[(&loss, "0.1"), ("link.link.loss_memory", "0.5")]);
+        let channel = &scenario.links[0].channel;
+        assert_ne!(channel.forward.loss_memory, DirectionConfig::default().loss_memory);
+    }
+}
+
+/// The shortest path does not pass the gateway, but a configured route does.
+#[test]
+fn a_connection_can_be_split_on_a_route() {
+    let text = r#"
+title = "A detour"
+duration = "60 s"
+[[link]]
+name = "direct"
+between = ["left", "right"]
+[[link]]
+name = "in"
+between = ["left", "gateway"]
+[[link]]
+name = "out"
+between = ["gateway", "right"]
+[[route]]
+from = "left"
+to = "right"
+links = ["in", "out"]
+[[flow]]
+name = "flow"
+from = "left"
+to = "right"
+split = ["gateway"]
+"#;
+    assert_eq!(parse(text, &[]).flows[0].split.len(), 1);
 }
 
 #[test]
