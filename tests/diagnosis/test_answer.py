@@ -59,7 +59,7 @@ def test_the_interval_of_the_loss_rate_holds_the_true_one(
         ),
         (
             {"link.radio.stalls.scripted": "[]", "link.radio.queue": "24 kB"},
-            [": the link was probably full, as some 2", "If so, these losses are no fault"],
+            [": the link was probably full, as some 2", "Losses of a full link are no fault"],
         ),
         (
             {"link.radio.stalls.scripted": "[]", "link.radio.loss": 0.02},

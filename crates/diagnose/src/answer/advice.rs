@@ -89,9 +89,9 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
              in that direction."
         }
         Some(1..) if !totals.is_link_surely_full() => &format!(
-            "If so, these losses are no fault: TCP sends faster until a link is full, and learns \
-             its speed from them.{ran} Else, look at the drop and error counters of the path's \
-             devices."
+            "Losses of a full link are no fault: TCP sends faster until a link is full, and learns \
+             its speed from them.{ran} If the link was not full, look at the drop and error \
+             counters of the path's devices."
         ),
         Some(1..) => &format!(
             "Such losses are no fault: TCP sends faster until a link is full, and learns its speed from \
