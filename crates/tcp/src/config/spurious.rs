@@ -92,3 +92,23 @@ pub enum WindowLimited {
     )]
     Reserve(u32),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever the order in which they are named, as each asks what the ones before know.
+    #[test]
+    fn detectors_run_in_the_order_of_their_families() {
+        let names = ["dsack", "badrexmit", "eifel"];
+        for shift in 0..names.len() {
+            let mut detectors = Detectors::default();
+            for index in 0..names.len() {
+                let name = names[(index + shift) % names.len()];
+                detectors.add(DetectorId::named(name));
+            }
+            let expected = ["eifel", "badrexmit", "dsack"].map(DetectorId::named);
+            assert!(detectors.iter().eq(expected), "{detectors:?}");
+        }
+    }
+}

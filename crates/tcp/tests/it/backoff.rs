@@ -4,7 +4,8 @@ use rtolab_tcp::State;
 use rtolab_tcp::config::{BackoffEnd, LinearFor, OnPathChange, OnUnreachable};
 use rtolab_time::Duration;
 
-use super::script::Script;
+use super::script::pair::{End, at};
+use super::script::{Script, base};
 
 /// A sender with an RTO of 1 s whose segments 1 to 10 are outstanding from time 0 on.
 fn script(spec: &str) -> Script {
@@ -14,9 +15,9 @@ fn script(spec: &str) -> Script {
 /// When the next timeouts expire, in milliseconds.
 fn timeouts<const N: usize>(script: &mut Script) -> [u64; N] {
     std::array::from_fn(|_| {
-        let at = script.next_timer().expect("the timer runs");
+        let due = script.next_timer().expect("the timer runs");
         script.timeout().expect([1]);
-        at
+        due
     })
 }
 
@@ -127,6 +128,19 @@ fn a_hint_ends_the_wait_and_the_back_off() {
     let _: [u64; 4] = timeouts(&mut s);
     s.at(20_000).path_changed().expect_nothing();
     assert_eq!(timeouts(&mut s), [20_000, 22_000]);
+}
+
+#[test]
+fn a_hint_ends_the_wait_of_a_syn() {
+    let mut config = base();
+    config.backoff.path_change = OnPathChange::Resets;
+    let mut end = End::open(&config);
+    let syn = end.sends_one(0);
+    assert_eq!([end.timer(), end.timer()], [1_000, 3_000]);
+    end.sends(3_000);
+    end.connection.on_path_change(at(4_000));
+    assert_eq!(end.timer(), 4_000);
+    assert_eq!(end.sends_one(4_000).seq, syn.seq);
 }
 
 #[test]

@@ -217,6 +217,15 @@ fn without_undo_a_spurious_loss_costs_half_of_the_window() {
     late("rfc9002").cwnd(5.0).ssthresh(5);
 }
 
+/// The mark was not spurious.
+#[test]
+fn a_reduction_with_a_congestion_mark_is_not_undone() {
+    let mut s = a_millisecond_apart("rfc9002+undo+ecn", 8);
+    s.at(203).sacks(0, [2..=4]).expect([1]).cwnd(5.0);
+    s.at(204).echoes_mark(0);
+    s.at(205).ack(4).cwnd(5.0);
+}
+
 #[test]
 fn an_undo_needs_all_losses_to_be_spurious() {
     late("rfc9002+undo").cwnd(10.0);
