@@ -178,7 +178,10 @@ fn the_window_that_bounds_old_acks_is_a_setting() {
         }
         assert_eq!(a.una(), Seq::FIRST + 20_001);
         let mut old = segment(a.rcv_nxt(), Flags::ACK);
-        (old.ack, old.window) = (a.una() - 10_001, 1000);
+        (old.ack, old.window) = (a.una() - 10_000, 1000);
+        a.answers(&old, 200);
+        assert_eq!(a.answers(&old, 200), []);
+        old.ack = a.una() - 10_001;
         assert_eq!(a.answers(&old, 200).len(), answered);
     }
 }
