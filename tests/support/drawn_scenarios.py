@@ -10,14 +10,29 @@ from typing import Any
 
 from rtolab import _rtolab
 
-OPTIONAL = 0.1
-"""The chance of a key that may be missing, at any depth."""
+LINK, END, FLOW, INNER = 0.08, 0.1, 0.06, 0.4
+"""The chance of a key: of a link, of a sender or receiver, of a flow, and of a table in these."""
 POLICY = 0.15
 """The chance of a policy beside loss recovery, for each question that policies answer."""
 FILES = ("file", "rate_trace", "light_trace", "delay_trace", "stage")
 """Keys whose values name files, or code in Python."""
 SHAPE = ("name", "between", "from", "to", "profile", "sender", "agent", "route", "emulation")
 """Keys that are the same in all scenarios, or are drawn otherwise."""
+COMPANIONS: dict[str, dict[str, Any]] = {
+    "bad": {"states": {"good": {"exponential": "2 s"}, "bad": {"exponential": "500 ms"}}},
+    "states": {"bad": {"loss": 0.2}},
+    "red": {"queue": "60 packets"},
+    "spikes": {"send_buffer": "20 packets"},
+    "jitter_correlation": {"jitter": {"uniform": ["0 ms", "40 ms"]}},
+    "loss_memory": {"loss": 0.05},
+    "priority": {"rate": "400 kbit/s"},
+    "heartbeat_phase": {"ack_delay": "heartbeat"},
+}
+"""What a key needs beside it, unless it is there."""
+WORKLOADS = {"datagrams", "requests", "pages", "on_off", "bytes"}
+"""The keys of which a flow has one."""
+REPEATED = ("forward", "backward", "access")
+"""Keys whose tables have the keys of a link."""
 UNITS = {
     "bit/s": (30, 30_000, "kbit/s"),
     "packets?": (2, 80, "packets"),
@@ -32,7 +47,7 @@ Schema = dict[str, Any]
 class Drawing:
     """Draws values for the keys of a schema. The same seed gives the same, anywhere.
 
-    Each key has a generator of its own, so that a new key leaves the others as they are.
+    Each key has a generator of its own, so that a new key leaves the other keys as they are.
     """
 
     def __init__(self, seed: int) -> None:
@@ -45,6 +60,8 @@ class Drawing:
         """A value that the schema accepts; `None` if it has only keys that name files."""
         random = self.random(path)
         if alternatives := schema.get("oneOf", schema.get("anyOf")):
+            if any("exponential" in one.get("properties", ()) for one in alternatives):
+                return law(random)
             chosen = random.randrange(len(alternatives))
             return self.value(alternatives[chosen], f"{path}|{chosen}")
         kind = "const" if "const" in schema else schema["type"]
@@ -68,19 +85,19 @@ class Drawing:
             return None
         return sorted(found, key=in_order)
 
-    def table(self, schema: Schema, path: str, chance: float = OPTIONAL) -> dict[str, Any] | None:
+    def table(self, schema: Schema, path: str, chance: float = INNER) -> dict[str, Any] | None:
         """A table with all keys that it needs, and some that it may have."""
         found = {}
         for key, of in schema.get("properties", {}).items():
-            here = f"{path}.{key}"
-            needed = key in schema.get("required", ())
-            if not needed and (key in FILES or key in SHAPE):
+            if key in FILES or key in SHAPE:
                 continue
-            if needed or self.random(f"{here}?").random() < chance:
+            here = f"{path}.{key}"
+            is_needed = key in schema.get("required", ())
+            if is_needed or self.random(f"{here}?").random() < chance:
                 value = self.value(of, here)
                 if value is not None:
                     found[key] = value
-                elif needed:
+                elif is_needed:
                     return None
         return found or None
 
@@ -101,6 +118,22 @@ class Drawing:
 def between(random: Random, low: float, high: float) -> float:
     """A number between two, with a logarithm that is uniform."""
     return math.exp(math.log(low) + random.random() * math.log(high / low))
+
+
+def law(random: Random) -> dict[str, Any]:
+    """A random length of time."""
+    length, longer = sorted(between(random, 1, 4000) for _ in range(2))
+    least, most = f"{length:.0f} ms", f"{longer + 1:.0f} ms"
+    laws: list[dict[str, Any]] = [
+        {"constant": least},
+        {"exponential": least},
+        {"uniform": [least, most]},
+        {"lognormal": {"median": least, "sigma": 0.7}},
+        {"gamma": {"mean": least, "deviation": least}},
+        {"pareto": {"minimum": least, "shape": 1.5}},
+        {"empirical": {"values": [least, most], "interpolate": random.random() < 0.5}},
+    ]
+    return random.choice(laws)
 
 
 def whole(schema: Schema, random: Random) -> int:
@@ -149,27 +182,30 @@ def scenario(seed: int) -> str:
     hosts = ["near", "middle", "far"] if random.random() < 0.3 else ["near", "far"]
     lines = [f'title = "Drawn scenario {seed}"', 'duration = "60 s"']
     for number, ends in enumerate(pairwise(hosts)):
-        values = drawing.table(link, f"link{number}", 0.07) or {}
+        drawn = drawing.table(link, f"link{number}", LINK) or {}
         values = {
             "rate": f"{between(random, 100, 20_000):.0f} kbit/s",
             "delay": f"{between(random, 0.5, 300):.1f} ms",
             **({"loss": round(between(random, 0.001, 0.08), 4)} if random.random() < 0.5 else {}),
-            **values,
+            **accompanied(drawn),
         }
         lines += written("[[link]]", {"name": f"link{number}", "between": list(ends), **values})
     for name in ("tcp", "receiver"):
-        lines += written(f"[{name}]", drawing.table(tables[name], name) or {})
+        drawn = drawing.table(tables[name], name, END) or {}
+        lines += written(f"[{name}]", accompanied(drawn))
     for number in range(random.choice([1, 1, 2, 3])):
-        values = {
-            "name": f"flow{number}",
-            "from": hosts[0],
-            "to": hosts[-1],
-            "bytes": f"{between(random, 5, 1500):.0f} kB",
-            **(drawing.table(flow, f"flow{number}", 0.05) or {}),
-            "count": 1,
-        }
+        drawn = drawing.table(flow, f"flow{number}", FLOW) or {}
+        size = {} if WORKLOADS & drawn.keys() else {"bytes": f"{between(random, 5, 1500):.0f} kB"}
+        values = {"name": f"flow{number}", "from": hosts[0], "to": hosts[-1], **size, **drawn}
         lines += written("[[flow]]", values)
     return "\n".join(lines) + "\n"
+
+
+def accompanied(values: dict[str, Any]) -> dict[str, Any]:
+    """A table with what its keys need beside them."""
+    for key in [*values]:
+        values = COMPANIONS.get(key, {}) | values
+    return values
 
 
 def written(heading: str, values: dict[str, Any]) -> Iterator[str]:
@@ -198,22 +234,24 @@ def each_key() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     }
     seen: set[str] = set()
     for place, table in places.items():
-        for key, of in table["properties"].items():
+        # The same tables are keys of links and of their directions, of which these come last.
+        for key, of in sorted(table["properties"].items(), key=lambda one: one[0] in REPEATED):
             name = f"{place}.{key}"
             for path, values in inside(of, name, seen, lambda value: value):
-                yield path, [{name: value} for value in values]
+                beside = {f"{place}.{one}": of for one, of in COMPANIONS.get(key, {}).items()}
+                yield path, [{**beside, name: value} for value in values]
 
 
 def inside(
-    of: Schema, path: str, seen: set[str], whole: Callable[[Any], Any]
+    of: Schema, path: str, seen: set[str], outermost: Callable[[Any], Any]
 ) -> Iterator[tuple[str, list[Any]]]:
     """A key and those inside of its value, with values of the outermost key.
 
     Args:
         seen: what was shown, as the same tables are the values of many keys.
-        whole: the value of the outermost key, by that of this one.
+        outermost: the value of the outermost key, by that of this one.
     """
-    yield path, [whole(value) for value in candidates(of, path)]
+    yield path, [outermost(value) for value in candidates(of, path)]
     text = json.dumps(of, sort_keys=True)
     if text in seen:
         return
@@ -221,12 +259,12 @@ def inside(
     alternatives: list[Schema] = of.get("oneOf") or of.get("anyOf") or [of]
     for one in alternatives:
         if "items" in one:
-            yield from inside(one["items"], f"{path}[]", seen, lambda value: whole([value]))
+            yield from inside(one["items"], f"{path}[]", seen, lambda value: outermost([value]))
         needed = Drawing(0).table(one, path, 0) or {}
         for key, inner in one.get("properties", {}).items():
 
             def beside(value: Any, key: str = key, needed: dict[str, Any] = needed) -> Any:
-                return whole({**needed, key: value})
+                return outermost({**needed, key: value})
 
             yield from inside(inner, f"{path}.{key}", seen, beside)
 
