@@ -16,7 +16,7 @@ from typing import Any
 import rtolab
 from drawn_results import run_drawn
 from recorded_results import SCENARIOS, SHORTER
-from rtolab import Result
+from rtolab import Error, Result
 from rtolab.diagnosis import Diagnosis, diagnose, diagnose_pair
 from rtolab.diagnosis.what_if import what_if
 from rtolab.result import PLACES
@@ -49,7 +49,8 @@ class Captured:
     run: Result
     at: dict[str, Diagnosis]
     """By place."""
-    pair: Diagnosis
+    pair: Diagnosis | None
+    """`None` if no connection is in both captures."""
     replay: dict[str, Any] | None
 
 
@@ -72,7 +73,10 @@ def _captured(run: Result) -> Captured:
         for place, file in files.items():
             file.write_bytes(run.pcapng(0, place, headers=True))
         at = {place: diagnose(file) for place, file in files.items()}
-        pair = diagnose_pair(*files.values())
+        try:
+            pair = diagnose_pair(*files.values())
+        except Error:
+            pair = None
         is_short = at["sender"].document["summary"]["packets"] <= MOST_REPLAYED
         replay = what_if(at["sender"]) if is_short else None
     return Captured(run.connections["sender"][0], run, at, pair, replay)
@@ -82,8 +86,9 @@ def diagnoses(runs: list[Captured]) -> dict[str, list[str]]:
     """The sentences of each diagnosis of these runs, then a hash of its document."""
     found = {}
     for one in runs:
-        for name, diagnosis in (*one.at.items(), ("pair", one.pair)):
-            found[f"{one.sender}, {name}"] = _of(diagnosis)
+        for name, diagnosis in {**one.at, "pair": one.pair}.items():
+            if diagnosis:
+                found[f"{one.sender}, {name}"] = _of(diagnosis)
         if one.replay is not None:
             found[f"{one.sender}, replayed"] = _of_replay(one.replay)
     return found

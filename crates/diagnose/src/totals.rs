@@ -20,6 +20,8 @@ use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 
 pub use failures::FailedConnections;
+pub(crate) use full_link::FullLink;
+use full_link::Queues;
 pub use loss_rate::LossRate;
 pub(crate) use outages::Outage;
 
@@ -32,10 +34,10 @@ const FULL_FOR: u64 = 5;
 const TIMES_THE_LOSS_RATE: f64 = 20.0;
 /// The segments that open a connection: SYN, SYN-ACK and the client's first data.
 const OPENING_SEGMENTS: u64 = 3;
+/// Losses of fewer than one in this number of segments do not matter.
+const MATTERS_ONCE_IN: u64 = 1000;
 /// The minimum confidence of a verdict that is no guess.
 const MIN_CONFIDENCE: f64 = 0.6;
-/// The maximum chance of what counts as shown.
-const MAX_CHANCE: f64 = 0.05;
 /// Shorter stalls are those of an ordinary retransmission timeout, in seconds.
 const LONG_STALL: f64 = 1.0;
 /// The smallest mean number of outstanding bytes with which the ACKs of a sender are not delayed:
@@ -94,13 +96,9 @@ pub struct CaptureTotals {
     /// The sum over all bursts of the square of the number of losses.
     #[serde(skip)]
     squares: u64,
-    /// The losses at a known round-trip time, those of them at a long queue, and the bytes in these
-    /// queues, weighted by losses.
+    /// What is known of queues when data was lost.
     #[serde(skip)]
-    queued: [u64; 3],
-    /// The bursts of losses during which packets waited long, and all whose round trip is known.
-    #[serde(skip)]
-    pub bursts_in_queue: [u64; 2],
+    queues: Queues,
     /// The longest stall of an episode whose timeouts were not spurious, in seconds.
     pub longest_outage: f64,
     /// The longest outage of the path, if any.
@@ -294,9 +292,10 @@ impl CaptureTotals {
         self.unexplained() > self.needed + self.unneeded
     }
 
-    /// May some retransmissions have been needed that do not count as needed?
+    /// May so many retransmissions have been needed that do not count as needed that losses would
+    /// matter?
     pub const fn is_doubtful(&self) -> bool {
-        self.unexplained() + self.doubtful > 0
+        (self.unexplained() + self.doubtful) * MATTERS_ONCE_IN > self.segments
     }
 
     /// Retransmissions without a verdict, other than those that nothing answered.
@@ -410,12 +409,7 @@ impl CaptureTotals {
         self.lost_openings += lost_openings;
         self.lost_first_data += first_data;
         self.opened_late += u64::from(lost_openings > 0);
-        if let Some(queue) = report.queue {
-            let long = if queue > 0 { lost } else { 0 };
-            self.queued = [0, 1, 2].map(|at| self.queued[at] + [lost, long, lost * queue][at]);
-            let bursts = report.bursts_in_queue;
-            self.bursts_in_queue = [0, 1].map(|at| self.bursts_in_queue[at] + bursts[at]);
-        }
+        self.queues.add(report, lost);
     }
 
     /// Lost data segments that do not open a connection.

@@ -7,7 +7,7 @@ use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::words::{bytes, counted, rate, seconds};
 use crate::pair::Pair;
 use crate::report::ConnectionReport;
-use crate::totals::CaptureTotals;
+use crate::totals::{CaptureTotals, FullLink};
 use crate::vantage::Vantage;
 
 /// Fewer losses say nothing about their cause.
@@ -24,9 +24,9 @@ const MIN_TRANSFER: f64 = 0.5;
 const MIN_BYTES: u64 = 100_000;
 
 const NO_QUEUE_SEEN: &str = "Hardly any data waited before the losses, as far as round trips show: \
-    there is no sign of a queue, but a short queue would not show. Look for interface errors on \
-    the path (a bad cable, a bad radio), for a rate limiter that discards, and for a device with a \
-    short queue.";
+    a long queue is not their cause, but a short queue would not show. Look for interface errors \
+    on the path (a bad cable, a bad radio), for a rate limiter that discards, and for a device \
+    with a short queue.";
 /// The minimum growth of one-way delays that shows a queue, in seconds.
 const MIN_QUEUE_S: f64 = 0.002;
 
@@ -78,8 +78,8 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
     if outage.is_none() && (totals.lost + totals.ack_lost == 0 || totals.is_undecided()) {
         return None;
     }
-    let text = match totals.queue() {
-        Some(1..) if outage.is_some() && totals.is_link_surely_full() => {
+    let text = match totals.full_link() {
+        FullLink::Yes(_) if outage.is_some() => {
             "Look for an outage of the path. The losses of the full link are no fault: TCP sends \
              faster until a link is full, and learns its speed from them."
         }
@@ -88,26 +88,35 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
             "Acknowledgments were lost: look at the drop and error counters of the path's devices \
              in that direction."
         }
-        Some(1..) if !totals.is_link_surely_full() => &format!(
+        FullLink::Probably(_) => &format!(
             "Losses of a full link are no fault: TCP sends faster until a link is full, and learns \
              its speed from them.{ran} If the link was not full, look at the drop and error \
              counters of the path's devices."
         ),
-        Some(1..) => &format!(
+        FullLink::Yes(_) => &format!(
             "Such losses are no fault: TCP sends faster until a link is full, and learns its speed from \
              them.{ran} Only a faster link would help, hardly a setting of TCP. If other \
              traffic suffers from the full queue, use a queue discipline such as `fq_codel` on \
              the device that sends into the slowest link."
         ),
-        Some(0) if totals.lost >= SOME_LOSSES && totals.delays() > 0 => &format!(
-            "Outside the {} hardly any data waited before losses, as far as round trips show: there \
-                 is no sign of a queue, but a short queue would not show. For the losses, look for \
+        FullLink::NotCause if totals.lost >= SOME_LOSSES => {
+            "Data waited on the path, but losses happened at short and long round trips alike. Look \
+             for interface errors on the path (a bad cable, a bad radio), for a rate limiter that \
+             discards, and for a queue discipline that drops early."
+        }
+        FullLink::Undecided if totals.lost >= SOME_LOSSES => {
+            "Data waited on the path before losses, so that a queue may have overflowed, but round \
+             trips do not prove it: look at the drop and error counters of the path's devices."
+        }
+        FullLink::NoQueue if totals.lost >= SOME_LOSSES && totals.delays() > 0 => &format!(
+            "Outside the {} hardly any data waited before losses, as far as round trips show: a \
+                 long queue is not their cause, but a short queue would not show. Look for \
                  interface errors on the path (a bad cable, a bad radio), for a rate limiter that \
                  discards, and for a device with a short queue.",
             delay(totals)
         ),
-        Some(0) if totals.lost >= SOME_LOSSES => NO_QUEUE_SEEN,
-        None if totals.lost >= SOME_LOSSES => {
+        FullLink::NoQueue if totals.lost >= SOME_LOSSES => NO_QUEUE_SEEN,
+        FullLink::Unknown if totals.lost >= SOME_LOSSES => {
             "The capture does not show the round trips at these losses, and so not whether a queue \
              overflowed: look at the drop and error counters of the path's devices, or capture at \
              the sender."
@@ -224,8 +233,8 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
         _ if totals.lost == 0 && totals.time_lost_by_sender < MIN_MENTIONED_LOSS_S => {
             "No setting of TCP's retransmission would save time."
         }
-        _ if totals.queue().is_some_and(|queue| queue > 0) && totals.unneeded == 0 => return None,
-        _ if totals.lost == 0 || totals.queue().is_some_and(|queue| queue > 0) => {
+        _ if totals.full_link().queue().is_some() && totals.unneeded == 0 => return None,
+        _ if totals.lost == 0 || totals.full_link().queue().is_some() => {
             "`--what-if` says whether other settings of TCP would save time."
         }
         _ => return Some(slowed_down(report, basis, totals)),

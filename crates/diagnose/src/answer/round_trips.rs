@@ -18,7 +18,7 @@ pub(super) fn growth(totals: &CaptureTotals) -> Option<Sentence> {
     let (connection, found) = totals.most_grown?;
     // Packets that the path held have long round trips, too, and other sentences name them.
     let is_held = totals.delays() > 0 && found.after_step.is_none();
-    if is_held || totals.queue().is_some_and(|queue| queue > 0) {
+    if is_held || totals.full_link().queue().is_some() {
         return None;
     }
     let whose = match totals.grown {

@@ -13,7 +13,7 @@ use super::words::{bytes, counted, counted_losses, percent, seconds, times, were
 use crate::pair::{Pair, PairDirection};
 use crate::report::ConnectionReport;
 use crate::summary::SkippedPackets;
-use crate::totals::{CaptureTotals, LossRate};
+use crate::totals::{CaptureTotals, FullLink, LossRate};
 use crate::vantage::Vantage;
 
 /// With fewer segments and no loss, the answer says that there was little data.
@@ -196,16 +196,16 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
     let of = format!("{} of {} data segments", totals.lost, totals.segments);
     if totals.lost == 0 {
         let others = totals.lost_openings + totals.lost_fins;
-        let nothing = match others {
-            0 if totals.is_doubtful() => "nothing for certain",
-            0 => "nothing",
-            _ => "no data",
-        };
+        let nothing = if others > 0 { "no data" } else { "nothing" };
         let basis = format!("{of} lost; with 95 % confidence less than {}", percent(high));
         let text = match totals.segments {
             _ if totals.unexplained() > totals.unneeded || totals.is_unanswered_only() => {
                 return None;
             }
+            _ if totals.is_doubtful() && late > 0 => {
+                "No loss is certain, but at times packets are delayed.".to_string()
+            }
+            _ if totals.is_doubtful() => "No loss is certain.".to_string(),
             ..FEW_SEGMENTS => format!("{loses} {nothing} here, but carried little data."),
             _ if late == 0 => format!("{loses} {nothing}."),
             _ if totals.is_delayed_once() => {
@@ -222,24 +222,20 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
         let _ = write!(text, ", in bursts of some {burst:.0}");
         let _ = write!(basis, "; in {}", counted(totals.bursts, "burst"));
     }
-    let queue = totals.queue().filter(|queue| *queue > 0);
-    if let Some(queue) = queue {
+    let full_link = totals.full_link();
+    if let Some(queue) = full_link.queue() {
         let when = if silences::outage(totals).is_some() { ". Outside the outage" } else { ":" };
-        let [long, known] = totals.bursts_in_queue;
-        let _ = match totals.is_link_surely_full() {
-            true => write!(
-                text,
-                "{when} the link is full, and its queue of some {} overflows",
-                bytes(queue)
-            ),
-            false => write!(
-                text,
-                "{when} the link was probably full, as some {} were queued then",
-                bytes(queue)
-            ),
+        let queue = bytes(queue);
+        let _ = match full_link {
+            FullLink::Yes(_) => {
+                write!(text, "{when} the link is full, and its queue of some {queue} drops packets")
+            }
+            _ => {
+                write!(text, "{when} the link was probably full, as some {queue} were queued then")
+            }
         };
-        let bursts = counted(known, "burst");
-        let _ = write!(basis, "; round trips were long before {long} of {bursts} of losses");
+        let [long, known] = totals.bursts_in_queue();
+        let _ = write!(basis, "; round trips were long before {long} of {known} fast retransmits");
     } else if late > 0 {
         let _ = match totals.is_delayed_once() {
             true => write!(text, ", and {delayed} others once"),
@@ -249,7 +245,7 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
     text.push('.');
     let mut sentence = Sentence::new(text, basis, &figures);
     sentence.figures.insert("bursts", json!(totals.bursts));
-    if let Some(queue) = queue {
+    if let Some(queue) = full_link.queue() {
         sentence.figures.insert("queue", json!(queue));
     }
     Some(sentence)

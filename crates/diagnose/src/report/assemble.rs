@@ -7,7 +7,7 @@ use rtolab_tcp::Seq;
 use rtolab_tcp::spurious::DetectorVerdict;
 
 use super::episodes;
-use super::queue::queue;
+use super::queue::QueueAtLosses;
 use super::rows::{
     ConnectionReport, EpisodeReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport,
     TimerReport,
@@ -69,8 +69,10 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
     report.idle_timeout = idle_timeout(connection, &report.retransmissions);
     report.failure = failure(connection).filter(|_| report.idle_timeout.is_none());
     let is_delayed = report.silences.iter().any(|silence| silence.wait == Wait::Network)
-        || report.timeouts.iter().any(|timeout| timeout.class == TimeoutClass::Spurious);
-    (report.queue, report.bursts_in_queue) = queue(connection, is_delayed);
+        || report.timeouts.iter().any(|timeout| timeout.class == TimeoutClass::Spurious)
+        || report.episodes.iter().any(|episode| episode.hold.is_some());
+    report.queue_at_losses = QueueAtLosses::of(connection, is_delayed);
+    report.queue = report.queue_at_losses.bytes();
     let is_sender = |from: &str| from == name(sender);
     let sender_retransmissions =
         report.retransmissions.iter().filter(|retransmission| is_sender(retransmission.from));
@@ -130,7 +132,7 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
             .map(|end| direction(end).map_or(0, |sent| sent.segments)),
         time_lost: None,
         queue: None,
-        bursts_in_queue: [0, 0],
+        queue_at_losses: QueueAtLosses::default(),
         bytes: [bytes(End::Client), bytes(End::Server)],
         options: options(connection),
         min_rtt: direction(sender).and_then(|s| s.rtt.min).map(rtolab_time::Duration::secs_f64),

@@ -1,83 +1,100 @@
-//! Whether data was lost while much of it was queued on the path.
+//! Whether data was lost because a queue was full: then losses happen only while it is long.
 
+use rtolab_tcp::Seq;
 use rtolab_time::{Duration, Instant};
 
 use crate::connection::Connection;
 use crate::evidence::{Necessity, assess};
 use crate::half_connection::HalfConnection;
+use crate::history::RetransmittedRange;
 
-/// The minimum share of the round-trip time at a loss that must be queueing delay for the loss to
-/// count as a queue's overflow.
+/// The minimum share of the round-trip time at a loss that is queueing delay.
 const MIN_QUEUEING_SHARE: f64 = 0.3;
 /// The minimum number of segments that wait in a queue when it overflows. Shorter waits before a
 /// loss have other reasons, such as retransmissions of a radio.
 const MIN_QUEUED_SEGMENTS: u64 = 5;
-/// The minimum rank of that round-trip time: the share of all round-trip times that are shorter.
-const MIN_RTT_RANK: f64 = 0.75;
-/// A full queue lets hardly any packet wait longer than those before a loss: the factor by which it
-/// would have to be, and the minimum share of all packets that waited less. The path held some of
-/// the others, if it delays packets.
-const LONGER: f64 = 1.1;
-const MIN_NO_LONGER: f64 = 0.95;
-const MIN_NO_LONGER_IF_DELAYED: f64 = 0.8;
+/// The minimum rank of a long round-trip time: the share of all round-trip times that are shorter.
+const MIN_LONG_RANK: f64 = 0.75;
+/// A packet waited longer than those before a loss if it waited this many times as long.
+const TIMES_LONGER: f64 = 1.1;
+/// The minimum share of packets that did not wait longer than those before a loss: a full queue
+/// lets no packet wait longer.
+const MIN_NOT_LONGER: f64 = 0.95;
+/// The same on a path that delays packets for other reasons.
+const MIN_NOT_LONGER_IF_DELAYED: f64 = 0.8;
+/// From this number of gaps on within a window losses are interleaved with packets that arrive.
+/// Slow start overflows a queue so, while an outage discards all packets.
+const MIN_GAPS: usize = 4;
 
-/// A loss whose round-trip time is known: that of the newest sample before.
+/// What fast retransmits show of the queue when data was lost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueueAtLosses {
+    /// The median number of bytes that were queued on the path: the outstanding bytes, less those
+    /// that fill the path in its shortest round trip. `None` if no round trip is known.
+    queued: Option<u64>,
+    /// Did many packets wait at most losses?
+    pub(crate) is_long: bool,
+    /// Do the losses depend on the queue, as far as their number shows?
+    is_cause: bool,
+    /// When a loss was retransmitted, in seconds, and whether the round trip was long.
+    pub(crate) bursts: Vec<(f64, bool)>,
+    /// Did packets arrive between the lost ones of a window?
+    pub(crate) is_interleaved: bool,
+}
+
+/// A fast retransmit of lost data.
 #[derive(Clone, Copy)]
 struct LossAt {
-    /// When it was repaired.
-    repaired: Instant,
-    rtt: Duration,
-    /// The share of all round-trip times that are shorter.
+    retransmitted: Instant,
+    /// The rank of the latest round-trip time before.
     rank: f64,
-    /// The share of all packets that waited hardly longer, or less.
-    no_longer: f64,
-    /// The share of the round-trip time that is queueing delay.
+    /// The share of packets that did not wait longer.
+    not_longer: f64,
+    /// The share of that round-trip time that is queueing delay.
     queueing: f64,
     /// The bytes that waited, about.
     waiting: u64,
     segment: u64,
+    is_interleaved: bool,
 }
 
-/// The median number of bytes that were queued on the path when data was lost: the outstanding
-/// bytes, less those that fill the path in its shortest round trip. 0 if the losses do not come
-/// from a queue; `None` if no loss has a known round-trip time. Then the bursts of losses during
-/// which the round-trip time was long, and all bursts.
-pub(super) fn queue(connection: &Connection, is_delayed: bool) -> (Option<u64>, [u64; 2]) {
-    let mut losses = Vec::new();
-    let mut bursts = [0, 0];
-    for sending in connection.ends.iter().flatten() {
-        let mut burst: Option<LossAt> = None;
-        for loss in losses_at(sending) {
-            if burst.is_none_or(|first| loss.repaired.since(first.repaired) > first.rtt) {
-                burst = Some(loss);
-                bursts[0] += u64::from(loss.rank >= MIN_RTT_RANK);
-                bursts[1] += 1;
-            }
-            losses.push(loss);
+impl QueueAtLosses {
+    /// The losses of both ends. `is_delayed`: does the path hold packets, too?
+    pub(super) fn of(connection: &Connection, is_delayed: bool) -> Self {
+        let ends = connection.ends.iter().flatten();
+        let mut losses: Vec<LossAt> = ends.flat_map(|sending| losses_at(sending)).collect();
+        if losses.is_empty() {
+            return Self::default();
         }
+        let bursts =
+            losses.iter().map(|loss| (loss.retransmitted.secs_f64(), loss.rank >= MIN_LONG_RANK));
+        let bursts = bursts.collect();
+        let is_interleaved = losses.iter().any(|loss| loss.is_interleaved);
+        // Of two the smaller one.
+        let middle = (losses.len() - 1) / 2;
+        let mut median = |of: fn(&LossAt) -> f64| {
+            losses.sort_by(|a, b| of(a).total_cmp(&of(b)));
+            losses[middle]
+        };
+        let rank = median(|loss| loss.rank).rank;
+        let not_longer = median(|loss| loss.not_longer).not_longer;
+        let LossAt { queueing, waiting, segment, .. } = median(|loss| loss.queueing);
+        let is_long = queueing >= MIN_QUEUEING_SHARE && waiting >= MIN_QUEUED_SEGMENTS * segment;
+        let least = if is_delayed { MIN_NOT_LONGER_IF_DELAYED } else { MIN_NOT_LONGER };
+        let is_cause = is_long && rank >= MIN_LONG_RANK && not_longer >= least;
+        Self { queued: Some(waiting), is_long, is_cause, bursts, is_interleaved }
     }
-    if losses.is_empty() {
-        return (None, bursts);
+
+    /// The bytes that waited; 0 if the losses do not depend on the queue.
+    pub(super) fn bytes(&self) -> Option<u64> {
+        self.queued.map(|queued| if self.is_cause { queued } else { 0 })
     }
-    let middle = losses.len() / 2;
-    let mut median = |of: fn(&LossAt) -> f64| {
-        losses.sort_by(|a, b| of(a).total_cmp(&of(b)));
-        losses[middle]
-    };
-    let rank = median(|loss| loss.rank).rank;
-    let no_longer = median(|loss| loss.no_longer).no_longer;
-    let LossAt { queueing, waiting, segment, .. } = median(|loss| loss.queueing);
-    let least = if is_delayed { MIN_NO_LONGER_IF_DELAYED } else { MIN_NO_LONGER };
-    let is_queue = rank >= MIN_RTT_RANK
-        && no_longer >= least
-        && queueing >= MIN_QUEUEING_SHARE
-        && waiting >= MIN_QUEUED_SEGMENTS * segment;
-    (Some(if is_queue { waiting } else { 0 }), bursts)
 }
 
-/// The losses of an end's data whose round-trip time is known, in the order of their data.
+/// The fast retransmits of lost data of an end.
 fn losses_at(sending: &HalfConnection) -> Vec<LossAt> {
     let Some(min_rtt) = sending.rtt.min else { return Vec::new() };
+    let gaps = gaps(&sending.settled);
     let mut found = Vec::new();
     for range in &sending.settled {
         for (index, copy, retransmission) in range.retransmissions() {
@@ -86,23 +103,44 @@ fn losses_at(sending: &HalfConnection) -> Vec<LossAt> {
                 continue;
             };
             let wait = rtt.secs_f64() - min_rtt.secs_f64();
-            let longer = min_rtt + Duration::from_secs_f64((LONGER * wait).max(0.0));
-            let ranks = (sending.rtt.rank(rtt), sending.rtt.rank(longer));
-            let (Some(rank), Some(no_longer)) = ranks else { continue };
+            let longer = min_rtt + Duration::from_secs_f64((TIMES_LONGER * wait).max(0.0));
+            let ranks = (sending.rtt.rank(rtt), sending.rtt.share_below(longer));
+            let (Some(rank), Some(not_longer)) = ranks else { continue };
             if assess(&range.evidence, index).verdict != Necessity::Needed {
                 continue;
             }
             let queueing = wait / rtt.secs_f64();
+            let window = range.start..range.start + u32::try_from(outstanding).unwrap_or(u32::MAX);
             found.push(LossAt {
-                repaired: copy.at,
-                rtt,
+                retransmitted: copy.at,
                 rank,
-                no_longer,
+                not_longer,
                 queueing,
                 waiting: (outstanding as f64 * queueing) as u64,
                 segment: sending.segment_size(),
+                is_interleaved: gaps.iter().filter(|gap| window.contains(gap)).count() >= MIN_GAPS,
             });
         }
     }
     found
+}
+
+/// Where gaps of lost data begin.
+fn gaps(ranges: &[RetransmittedRange]) -> Vec<Seq> {
+    let is_lost = |range: &&RetransmittedRange| {
+        let mut copies = range.retransmissions();
+        copies.any(|(index, ..)| assess(&range.evidence, index).verdict == Necessity::Needed)
+    };
+    let mut lost: Vec<(Seq, Seq)> =
+        ranges.iter().filter(is_lost).map(|range| (range.start, range.end)).collect();
+    lost.sort_unstable();
+    let mut gaps = Vec::new();
+    let mut end = None;
+    for (start, to) in lost {
+        if end.is_none_or(|end| start > end) {
+            gaps.push(start);
+        }
+        end = end.max(Some(to));
+    }
+    gaps
 }

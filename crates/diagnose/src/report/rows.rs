@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::queue::QueueAtLosses;
 use crate::capture_points::CapturePoint;
 use crate::class::TimeoutClass;
 use crate::conformance::ConformanceFinding;
@@ -60,13 +61,12 @@ pub struct ConnectionReport {
     /// The time lost to timeouts and to late acknowledgments, in seconds; `None` if the capture
     /// does not show it.
     pub time_lost: Option<f64>,
-    /// The bytes that waited in a queue when data was lost, about; 0 if round trips were as usual
-    /// then, and `None` if none is known.
+    /// The bytes that waited in a queue when data was lost, about; 0 if the losses do not depend on
+    /// a queue, and `None` if no round trip is known.
     pub queue: Option<u64>,
-    /// The bursts of losses during which packets waited long, as round trips go, and all whose
-    /// round trip is known.
+    /// What the fast retransmits show of the queue.
     #[serde(skip)]
-    pub bursts_in_queue: [u64; 2],
+    pub queue_at_losses: QueueAtLosses,
     /// The payload that each end sent, in bytes, retransmissions included.
     pub bytes: [u64; 2],
     /// The negotiated options; `None` if the handshake is not in the capture.

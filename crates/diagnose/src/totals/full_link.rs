@@ -1,30 +1,118 @@
-//! Losses at a long queue.
+//! Whether losses are those of a full link.
 
-use super::{CaptureTotals, MAX_CHANCE};
+use std::collections::BTreeMap;
 
-impl CaptureTotals {
-    /// The mean number of bytes in the queue at losses, 0 if most losses happened without a queue;
-    /// `None` if the capture does not show it.
-    pub fn queue(&self) -> Option<u64> {
-        let [known, long, weighted] = self.queued;
-        if known * 2 < self.lost || known == 0 {
-            return None;
+use super::CaptureTotals;
+use crate::report::ConnectionReport;
+
+/// If bursts of losses meet long round trips by chance with at most this probability, the link was
+/// full, and up to the other probably.
+const MAX_CHANCE: f64 = 0.02;
+const MAX_CHANCE_PROBABLY: f64 = 0.1;
+/// Losses of different connections in the same span of this length, in seconds, are one burst.
+const SPAN: f64 = 0.1;
+/// From this number of bursts on, of which at most half meet long round trips, a queue is not their
+/// cause.
+const MIN_BURSTS: u64 = 5;
+
+/// Was a link full when data was lost?
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum FullLink {
+    /// The round trips at most losses are unknown.
+    Unknown,
+    /// Hardly any data waited.
+    NoQueue,
+    /// Data waited, but losses do not depend on how much.
+    NotCause,
+    /// Data waited, but round trips do not tell whether that is the cause.
+    Undecided,
+    /// With this number of bytes in its queue.
+    Probably(u64),
+    /// With this number of bytes in its queue.
+    Yes(u64),
+}
+
+impl FullLink {
+    /// The bytes in its queue.
+    pub const fn queue(self) -> Option<u64> {
+        match self {
+            Self::Probably(queue) | Self::Yes(queue) => Some(queue),
+            _ => None,
         }
-        Some(if long * 2 >= known { weighted / long } else { 0 })
-    }
-
-    /// Did so many losses happen at a long queue that the chance is small that they only seemed to?
-    /// If losses had nothing to do with the queue, the round trips of three quarters would be
-    /// shorter than [`crate::report`] takes for long.
-    pub fn is_link_surely_full(&self) -> bool {
-        let [long, all] = self.bursts_in_queue;
-        self.queue().is_some_and(|queue| queue > 0) && chance(long, all) <= MAX_CHANCE
     }
 }
 
-/// The chance that at least `long` of `all` bursts of losses meet long round trips, if a quarter of
-/// all round trips are long.
-fn chance(long: u64, all: u64) -> f64 {
+/// What is known of queues when data was lost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Queues {
+    /// The losses of connections with a known round trip, in segments.
+    known: u64,
+    /// Those of connections with a long queue.
+    long: u64,
+    /// Those of connections whose losses depend on the queue.
+    caused: u64,
+    /// The bytes in the queues of the latter, weighted by losses.
+    weighted: u64,
+    is_interleaved: bool,
+    /// By span: were round trips long at most losses, as a count of those with long ones less that
+    /// of the others?
+    spans: BTreeMap<u64, i64>,
+}
+
+impl Queues {
+    pub fn add(&mut self, report: &ConnectionReport, lost: u64) {
+        let Some(queue) = report.queue else { return };
+        let at_losses = &report.queue_at_losses;
+        self.known += lost;
+        self.long += if at_losses.is_long { lost } else { 0 };
+        self.caused += if queue > 0 { lost } else { 0 };
+        self.weighted += lost * queue;
+        self.is_interleaved |= at_losses.is_interleaved;
+        for &(at, is_long) in &at_losses.bursts {
+            *self.spans.entry((at / SPAN) as u64).or_default() += if is_long { 1 } else { -1 };
+        }
+    }
+
+    /// The bursts of losses with long round trips, and all.
+    fn bursts(&self) -> [u64; 2] {
+        let long = self.spans.values().filter(|sum| **sum > 0).count();
+        [long as u64, self.spans.len() as u64]
+    }
+}
+
+impl CaptureTotals {
+    /// Was a link full when data was lost?
+    pub(crate) fn full_link(&self) -> FullLink {
+        let Queues { known, long, caused, weighted, is_interleaved, .. } = self.queues;
+        if known * 2 < self.lost || known == 0 {
+            return FullLink::Unknown;
+        }
+        let [in_queue, bursts] = self.bursts_in_queue();
+        if caused * 2 < known || caused == 0 {
+            return match bursts >= MIN_BURSTS && in_queue * 2 <= bursts {
+                _ if long * 2 <= known => FullLink::NoQueue,
+                true => FullLink::NotCause,
+                false => FullLink::Undecided,
+            };
+        }
+        let queue = weighted / caused;
+        match chance([in_queue, bursts]) {
+            ..=MAX_CHANCE => FullLink::Yes(queue),
+            ..=MAX_CHANCE_PROBABLY => FullLink::Probably(queue),
+            _ if is_interleaved => FullLink::Probably(queue),
+            _ => FullLink::Undecided,
+        }
+    }
+
+    /// The bursts of losses whose round trips were long, and all whose round trips are known.
+    pub(crate) fn bursts_in_queue(&self) -> [u64; 2] {
+        self.queues.bursts()
+    }
+}
+
+/// The chance that at least `long` of `all` bursts of losses meet long round trips, if losses have
+/// nothing to do with the queue: a quarter of all round trips are long.
+fn chance([long, all]: [u64; 2]) -> f64 {
     // More do not change the decision, and binomial coefficients stay finite.
     let (long, all) = if all > 100 { (long * 100 / all, 100) } else { (long, all) };
     let mut term = 0.75_f64.powi(all as i32);
@@ -48,9 +136,9 @@ mod tests {
         for (long, all, expected) in
             [(0, 0, 1.0), (1, 1, 0.25), (2, 2, 0.0625), (3, 3, 0.015_625), (5, 10, 0.078_127)]
         {
-            assert!((chance(long, all) - expected).abs() < 1e-6, "{long} of {all}");
+            assert!((chance([long, all]) - expected).abs() < 1e-6, "{long} of {all}");
         }
-        assert!(chance(500, 1000) < 1e-6);
-        assert!(chance(250, 1000) > 0.4);
+        assert!(chance([500, 1000]) < 1e-6);
+        assert!(chance([250, 1000]) > 0.4);
     }
 }

@@ -1,6 +1,6 @@
 //! Outages of the path, and losses that a sender repaired by one timeout each.
 
-use super::{CaptureTotals, LONG_STALL, MAX_CHANCE};
+use super::{CaptureTotals, LONG_STALL};
 use crate::class::TimeoutClass;
 use crate::evidence::Necessity;
 use crate::report::{ConnectionReport, EpisodeReport, TimeoutReport};
@@ -8,6 +8,9 @@ use crate::report::{ConnectionReport, EpisodeReport, TimeoutReport};
 /// A stall with fewer timeouts, of which all but the last were lost, is no outage of the path: a
 /// full queue may have dropped the only copy.
 const OUTAGE_TIMEOUTS: u64 = 2;
+/// If independent losses explain as many timeouts in a row with a higher chance than this, there
+/// was no outage.
+const MAX_CHANCE: f64 = 0.05;
 /// From this number of timeouts on a sender that repairs one loss at each is slow.
 const MANY_REPAIRS: u64 = 3;
 /// The maximum mean number of retransmissions per timeout of such a sender.
