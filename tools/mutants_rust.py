@@ -211,8 +211,10 @@ class Build:
         # Cargo builds the extension with the tests, and so with the same features of dependencies,
         # if it is also a library that tests can depend on.
         manifest = Path("crates") / EXTENSION / "Cargo.toml"
-        text = (ROOT / manifest).read_bytes().replace(b'"cdylib"', b'"cdylib", "rlib"')
-        write(COPY / manifest, text)
+        text = (ROOT / manifest).read_bytes()
+        if b'["cdylib"]' not in text:
+            stop(f"{manifest} has another crate-type than cdylib alone")
+        write(COPY / manifest, text.replace(b'["cdylib"]', b'["cdylib", "rlib"]'))
         tested = {*self.crates, EXTENSION}.union(*(USERS[crate] for crate in self.crates))
         packages = [f"--package=rtolab-{name}" for name in sorted(tested)]
         # To check takes a fraction of the time, and mutants are mostly left out here.

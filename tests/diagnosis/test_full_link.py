@@ -1,4 +1,4 @@
-"""A full link is told from other losses, on paths that differ in this only."""
+"""The answer distinguishes a full link from other losses, on paths that differ in this only."""
 
 from collections import Counter
 from pathlib import Path

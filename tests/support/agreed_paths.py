@@ -1,6 +1,6 @@
 """Random paths on which the engine sent the same packets as a kernel, as hashes of its packets.
 
-`PYTHONPATH=tests/support python tests/support/agreed_paths.py` compares all paths with the kernel
+`python tests/support/agreed_paths.py` compares all paths with the kernel
 again (`rtolab kernel build 6.12`), and records those that agree. It prints the others.
 """
 

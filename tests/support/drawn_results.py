@@ -1,7 +1,7 @@
 """What becomes of scenarios that are drawn at random, and of a small one with each key alone.
 
 After a change that is meant to change results, or that adds a key or a policy,
-`PYTHONPATH=tests/support python tests/support/drawn_results.py` records them again, and prints the
+`python tests/support/drawn_results.py` records them again, and prints the
 differences. A commit that does so says why.
 """
 

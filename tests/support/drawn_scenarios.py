@@ -16,7 +16,19 @@ POLICY = 0.15
 """The chance of a policy beside loss recovery, for each question that policies answer."""
 FILES = ("file", "rate_trace", "light_trace", "delay_trace", "stage")
 """Keys whose values name files, or code in Python."""
-SHAPE = ("name", "between", "from", "to", "profile", "sender", "agent", "route", "emulation")
+SHAPE = (
+    "name",
+    "set",
+    "split",
+    "between",
+    "from",
+    "to",
+    "profile",
+    "sender",
+    "agent",
+    "route",
+    "emulation",
+)
 """Keys that are the same in all scenarios, or are drawn otherwise."""
 COMPANIONS: dict[str, dict[str, Any]] = {
     "bad": {"states": {"good": {"exponential": "2 s"}, "bad": {"exponential": "500 ms"}}},

@@ -292,8 +292,7 @@ impl CaptureTotals {
         self.unexplained() > self.needed + self.unneeded
     }
 
-    /// May so many retransmissions have been needed that do not count as needed that losses would
-    /// matter?
+    /// Is it unknown whether enough retransmissions were needed that losses would matter?
     pub const fn is_doubtful(&self) -> bool {
         (self.unexplained() + self.doubtful) * MATTERS_ONCE_IN > self.segments
     }

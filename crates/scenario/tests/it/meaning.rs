@@ -136,7 +136,9 @@ fn losses_of_one_direction_can_be_remembered() {
         let loss = format!("link.link.{direction}.loss");
         let scenario = with(&[(&loss, "0.1"), ("link.link.loss_memory", "0.5")]);
         let channel = &scenario.links[0].channel;
-        assert_ne!(channel.forward.loss_memory, DirectionConfig::default().loss_memory);
+        for one in [&channel.forward, &channel.backward] {
+            assert_ne!(one.loss_memory, DirectionConfig::default().loss_memory);
+        }
     }
 }
 
