@@ -115,7 +115,7 @@ impl CaptureTotals {
 fn chance([long, all]: [u64; 2]) -> f64 {
     // More do not change the decision, and binomial coefficients stay finite.
     let (long, all) = if all > 100 { (long * 100 / all, 100) } else { (long, all) };
-    let mut term = 0.75_f64.powi(all as i32);
+    let mut term = (0..all).fold(1.0, |term, _| term * 0.75);
     let mut chance = 0.0;
     for count in 0..=all {
         if count >= long {
