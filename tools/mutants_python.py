@@ -46,13 +46,10 @@ TESTS = (
     "tests/sweep/test_sweep.py",
     "tests/sweep/test_sweep_shards.py",
     "tests/emulation/test_conform.py",
+    "tests/emulation/test_conform_report.py",
     "tests/emulation/test_recipes.py",
     "tests/paths",
-    "tests/diagnosis/test_diagnosis.py",
-    "tests/diagnosis/test_page.py",
-    "tests/diagnosis/test_qlog.py",
-    "tests/diagnosis/test_reading.py",
-    "tests/diagnosis/test_what_if.py",
+    "tests/diagnosis",
 )
 """The tests that are tried, those that need root or a kernel of guests excepted."""
 CHOSEN = ("-m", "not root and not slow and not browser")

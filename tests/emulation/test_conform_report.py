@@ -9,7 +9,8 @@ import pytest
 
 import program
 import rtolab
-from conform_results import CLEAN, NEEDED_S, STALL, TWIN, measured, printed, report, scored
+from conform_results import CLEAN, NEEDED_S, STALL, TWIN, measured, report, scored
+from program import printed
 from rtolab.conform import Scenario, Stack, Suite, changes, conform, evidence, suite
 from rtolab.conform.measure import TransferMeasurement, TransferOutcome
 from rtolab.conform.page import page

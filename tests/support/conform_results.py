@@ -1,7 +1,5 @@
 """Measurements, scores and reports of stacks that no test ran."""
 
-from rich.console import Console, RenderableType
-
 from rtolab.conform import Scenario, Score, Suite, changes
 from rtolab.conform.measure import TransferMeasurement, TransferOutcome
 from rtolab.conform.report import Report
@@ -45,10 +43,3 @@ def scored(run: TransferMeasurement, scenario: Scenario = CLEAN) -> Score:
 def report(*scores: Score, before: dict[str, float] | None = None) -> Report:
     compared = changes(scores, before or {}, 5)
     return Report("a <stack>", {}, {"kernel.frto": 0}, Suite.FIFTY, 1, [*scores], compared)
-
-
-def printed(shown: RenderableType) -> str:
-    console = Console(width=120)
-    with console.capture() as capture:
-        console.print(shown)
-    return capture.get()

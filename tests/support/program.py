@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pytest
+from rich.console import Console, RenderableType
 
 from rtolab import cli
 
@@ -147,3 +148,11 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:
     with pytest.raises(SystemExit) as ended:
         cli.main()
     return int(ended.value.code or 0)
+
+
+def printed(shown: RenderableType) -> str:
+    """What a terminal of 120 columns shows."""
+    console = Console(width=120)
+    with console.capture() as capture:
+        console.print(shown)
+    return capture.get()

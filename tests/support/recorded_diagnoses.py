@@ -15,9 +15,11 @@ from typing import Any
 
 import rtolab
 from drawn_results import run_drawn
+from program import printed
 from recorded_results import SCENARIOS, SHORTER
 from rtolab import Error, Result
-from rtolab.diagnosis import Diagnosis, diagnose, diagnose_pair
+from rtolab.diagnosis import Diagnosis, diagnose, diagnose_pair, tables
+from rtolab.diagnosis.page import page
 from rtolab.diagnosis.what_if import what_if
 from rtolab.result import PLACES
 
@@ -26,7 +28,8 @@ FILE = Path(__file__).parents[1] / "diagnoses.json"
 # In turn, each beside the scenario's own sender.
 SENDERS = ("linux", "newreno", "freebsd-14", "reno+frto")
 DRAWN = [f"drawn-{seed}" for seed in range(1, 81)]
-"""Scenarios drawn at random, of which only the first sentence is recorded, and one hash."""
+"""Scenarios drawn at random, of which the first sentence is recorded, a hash of all diagnoses, and
+one of what is shown."""
 MOST_REPLAYED = 10_000
 """The packets of the longest capture that is replayed with other senders, which takes long."""
 
@@ -52,6 +55,8 @@ class Captured:
     pair: Diagnosis | None
     """`None` if no connection is in both captures."""
     replay: dict[str, Any] | None
+    shown: str
+    """The sender's, as printed and as page."""
 
 
 def captured(scenario: str) -> list[Captured]:
@@ -79,7 +84,9 @@ def _captured(run: Result) -> Captured:
             pair = None
         is_short = at["sender"].document["summary"]["packets"] <= MOST_REPLAYED
         replay = what_if(at["sender"]) if is_short else None
-    return Captured(run.connections["sender"][0], run, at, pair, replay)
+        body = page([at["sender"]]).partition("<body>")[2].partition("<script>")[0]
+        shown = (printed(tables.diagnosis(at["sender"], 3)) + body).replace(folder, "")
+    return Captured(run.connections["sender"][0], run, at, pair, replay, shown)
 
 
 def diagnoses(runs: list[Captured]) -> dict[str, list[str]]:
@@ -99,7 +106,7 @@ def recordable(scenario: str, runs: list[Captured]) -> dict[str, list[str]]:
     found = diagnoses(runs)
     if scenario not in DRAWN:
         return found
-    return {runs[0].sender: [next(iter(found.values()))[0], _hash(found)]}
+    return {runs[0].sender: [next(iter(found.values()))[0], _hash(found), _hash(runs[0].shown)]}
 
 
 def _of(diagnosis: Diagnosis) -> list[str]:
