@@ -104,7 +104,8 @@ fn an_error_of_the_watcher_stops_one_by_one() {
     let (begun, seen) = stopped_by_the_watcher(|work, watch| one_by_one(1000, work, watch));
     // The watcher is called before a job or in it.
     assert!(begun == seen[2] || begun == seen[2] + 1, "{begun} begun, {seen:?} seen");
-    assert!(seen[0] > 0);
+    // At most twice for each job, however slow the machine is.
+    assert!(seen[2] > 0);
 }
 
 /// A job that runs until it is stopped.
