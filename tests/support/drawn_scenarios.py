@@ -250,7 +250,7 @@ def each_key() -> Iterator[tuple[str, list[dict[str, Any]]]]:
         for key, of in sorted(table["properties"].items(), key=lambda one: one[0] in REPEATED):
             name = f"{place}.{key}"
             for path, values in inside(of, name, seen, lambda value: value):
-                beside = {f"{place}.{one}": of for one, of in COMPANIONS.get(key, {}).items()}
+                beside = {f"{place}.{one}": its for one, its in COMPANIONS.get(key, {}).items()}
                 yield path, [{**beside, name: value} for value in values]
 
 
