@@ -18,7 +18,7 @@ KNOWN_FAULTS = {
 def known_fault(request: pytest.FixtureRequest) -> None:
     """Expects answers to be wrong that are known to be."""
     if reason := KNOWN_FAULTS.get(request.node.name):
-        request.applymarker(pytest.mark.xfail(reason=reason))
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
 
 
 @pytest.fixture(scope="module", params=[*SCENARIOS, *DRAWN])

@@ -49,7 +49,7 @@ def test_ci_installs_every_package_that_tests_name() -> None:
 
 
 def test_no_other_test_skips() -> None:
-    """The exception asks for CI itself."""
+    """One exception asks for CI itself, the other expects known faults, strictly."""
     skips = re.compile(r"pytest\.(mark\.)?(skip|importorskip|xfail)\w*\(")
     found = {path.name for path, text in texts().items() if skips.search(text)}
-    assert found == {"prerequisites.py", "test_pins.py"}
+    assert found == {"prerequisites.py", "test_pins.py", "test_recorded_diagnoses.py"}

@@ -20,8 +20,7 @@ use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 
 pub use failures::FailedConnections;
-pub(crate) use full_link::FullLink;
-use full_link::Queues;
+pub(crate) use full_link::{FullLink, Queues};
 pub use loss_rate::LossRate;
 pub(crate) use outages::Outage;
 

@@ -44,7 +44,7 @@ impl FullLink {
 
 /// What is known of queues when data was lost.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Queues {
+pub(crate) struct Queues {
     /// The losses of connections with a known round trip, in segments.
     known: u64,
     /// Those of connections with a long queue.
