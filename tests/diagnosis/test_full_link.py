@@ -66,10 +66,10 @@ def test_random_losses_are_no_full_link(tmp_path: Path, flows: int) -> None:
     """The queue has no limit, and so grows until a packet is lost."""
     found = answers("loss = {loss:.5f}", flows, tmp_path)
     assert found["full"] <= 0.03 * found.total()
-    assert found["probably"] <= 0.15 * found.total()
+    assert found["probably"] <= 0.08 * found.total()
 
 
 @pytest.mark.parametrize("flows", [1, 4])
 def test_a_full_queue_is_a_full_link(tmp_path: Path, flows: int) -> None:
     found = answers('queue = "{queue} packets"', flows, tmp_path)
-    assert found["full"] + found["probably"] >= 0.5 * found.total(), found
+    assert found["full"] + found["probably"] >= 0.75 * found.total(), found

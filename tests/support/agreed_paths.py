@@ -1,7 +1,7 @@
 """Random paths on which the engine sent the same packets as a kernel, as hashes of its packets.
 
-`python tests/support/agreed_paths.py` compares all paths with the kernel
-again (`rtolab kernel build 6.12`), and records those that agree. It prints the others.
+`python tests/support/agreed_paths.py` compares all paths with the kernel again (`rtolab kernel
+build 6.12`), and records those that agree. It prints the others.
 """
 
 import json

@@ -1,8 +1,8 @@
 """What becomes of scenarios that are drawn at random, and of a small one with each key alone.
 
-After a change that is meant to change results, or that adds a key or a policy,
-`python tests/support/drawn_results.py` records them again, and prints the
-differences. A commit that does so says why.
+After a change that is meant to change results, or that adds a key or a policy, `python
+tests/support/drawn_results.py` records them again, and prints the differences. A commit that does
+so says why.
 """
 
 import hashlib

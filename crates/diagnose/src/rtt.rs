@@ -167,9 +167,8 @@ impl RttStatistics {
         self.count += 1;
     }
 
-    /// The rank of a round-trip time among the samples, between 0 and 1: about the share of them
-    /// that are shorter. `None` if there are few. That of a further sample is above a value less
-    /// often than it should be rather than more often.
+    /// The rank of a round-trip time among the samples, between 0 and 1; `None` if there are few.
+    /// It is below the share of shorter samples, so that few do not give a high rank by chance.
     pub fn rank(&self, rtt: Duration) -> Option<f64> {
         self.share_below(rtt).map(|share| share * self.count as f64 / (self.count + 1) as f64)
     }

@@ -38,8 +38,8 @@ pub(super) fn with_delays(sentence: &mut Sentence, pair: &Pair) {
         sentence.text = format!(
             "Hardly any data waited before the losses, as far as round trips show, but one-way \
              delays to the receiver grow by {}: a short queue may have dropped these packets. Look \
-             at the drop counters of the device that sends into the slowest link, then for interface errors (a bad cable, a \
-             bad radio).",
+             at the drop counters of the device that sends into the slowest link, then for \
+             interface errors (a bad cable, a bad radio).",
             seconds(grew)
         );
         sentence.figures.insert("delay_grew", json!(grew));
@@ -94,15 +94,15 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
              counters of the path's devices."
         ),
         FullLink::Yes(_) => &format!(
-            "Such losses are no fault: TCP sends faster until a link is full, and learns its speed from \
-             them.{ran} Only a faster link would help, hardly a setting of TCP. If other \
+            "Such losses are no fault: TCP sends faster until a link is full, and learns its speed \
+             from them.{ran} Only a faster link would help, hardly a setting of TCP. If other \
              traffic suffers from the full queue, use a queue discipline such as `fq_codel` on \
              the device that sends into the slowest link."
         ),
         FullLink::NotCause if totals.lost >= SOME_LOSSES => {
-            "Data waited on the path, but losses happened at short and long round trips alike. Look \
-             for interface errors on the path (a bad cable, a bad radio), for a rate limiter that \
-             discards, and for a queue discipline that drops early."
+            "Data waited on the path, but losses happened at short and long round trips alike. \
+             Look for interface errors on the path (a bad cable, a bad radio), for a rate limiter \
+             that discards, and for a queue discipline that drops early."
         }
         FullLink::Undecided if totals.lost >= SOME_LOSSES => {
             "Data waited on the path before losses, so that a queue may have overflowed, but round \

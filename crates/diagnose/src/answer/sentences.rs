@@ -234,8 +234,9 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
                 write!(text, "{when} the link was probably full, as some {queue} were queued then")
             }
         };
-        let [long, known] = totals.bursts_in_queue();
-        let _ = write!(basis, "; round trips were long before {long} of {known} fast retransmits");
+        let [long, all] = totals.spans_of_fast_retransmits();
+        let all = counted(all, "time");
+        let _ = write!(basis, "; fast retransmits at {all}, after long round trips at {long}");
     } else if late > 0 {
         let _ = match totals.is_delayed_once() {
             true => write!(text, ", and {delayed} others once"),

@@ -15,15 +15,14 @@ const MIN_QUEUEING_SHARE: f64 = 0.3;
 const MIN_QUEUED_SEGMENTS: u64 = 5;
 /// The minimum rank of a long round-trip time: the share of all round-trip times that are shorter.
 const MIN_LONG_RANK: f64 = 0.75;
-/// A packet waited longer than those before a loss if it waited this many times as long.
+/// A packet waited longer than the one before a loss if it waited this many times as long.
 const TIMES_LONGER: f64 = 1.1;
-/// The minimum share of packets that did not wait longer than those before a loss: a full queue
-/// lets no packet wait longer.
+/// The minimum share of packets that did not wait longer. A full queue lets none wait longer.
 const MIN_NOT_LONGER: f64 = 0.95;
-/// The same on a path that delays packets for other reasons.
+/// The same on a path that holds packets, too.
 const MIN_NOT_LONGER_IF_DELAYED: f64 = 0.8;
-/// From this number of gaps on within a window losses are interleaved with packets that arrive.
-/// Slow start overflows a queue so, while an outage discards all packets.
+/// The minimum number of gaps in a window between which packets arrived. Slow start overflows a
+/// queue in this way; an outage discards all packets.
 const MIN_GAPS: usize = 4;
 
 /// What fast retransmits show of the queue when data was lost.
@@ -36,8 +35,8 @@ pub struct QueueAtLosses {
     pub(crate) is_long: bool,
     /// Do the losses depend on the queue, as far as their number shows?
     is_cause: bool,
-    /// When a loss was retransmitted, in seconds, and whether the round trip was long.
-    pub(crate) bursts: Vec<(f64, bool)>,
+    /// The times of the fast retransmits, in seconds, and whether the round trip before was long.
+    pub(crate) fast_retransmits: Vec<(f64, bool)>,
     /// Did packets arrive between the lost ones of a window?
     pub(crate) is_interleaved: bool,
 }
@@ -54,6 +53,7 @@ struct LossAt {
     queueing: f64,
     /// The bytes that waited, about.
     waiting: u64,
+    /// The payload of a segment, in bytes.
     segment: u64,
     is_interleaved: bool,
 }
@@ -66,9 +66,9 @@ impl QueueAtLosses {
         if losses.is_empty() {
             return Self::default();
         }
-        let bursts =
+        let fast_retransmits =
             losses.iter().map(|loss| (loss.retransmitted.secs_f64(), loss.rank >= MIN_LONG_RANK));
-        let bursts = bursts.collect();
+        let fast_retransmits = fast_retransmits.collect();
         let is_interleaved = losses.iter().any(|loss| loss.is_interleaved);
         // Of two the smaller one.
         let middle = (losses.len() - 1) / 2;
@@ -82,7 +82,7 @@ impl QueueAtLosses {
         let is_long = queueing >= MIN_QUEUEING_SHARE && waiting >= MIN_QUEUED_SEGMENTS * segment;
         let least = if is_delayed { MIN_NOT_LONGER_IF_DELAYED } else { MIN_NOT_LONGER };
         let is_cause = is_long && rank >= MIN_LONG_RANK && not_longer >= least;
-        Self { queued: Some(waiting), is_long, is_cause, bursts, is_interleaved }
+        Self { queued: Some(waiting), is_long, is_cause, fast_retransmits, is_interleaved }
     }
 
     /// The bytes that waited; 0 if the losses do not depend on the queue.
@@ -110,7 +110,8 @@ fn losses_at(sending: &HalfConnection) -> Vec<LossAt> {
                 continue;
             }
             let queueing = wait / rtt.secs_f64();
-            let window = range.start..range.start + u32::try_from(outstanding).unwrap_or(u32::MAX);
+            let window_end = range.start + u32::try_from(outstanding).unwrap_or(u32::MAX);
+            let before = |end: Seq| gaps.partition_point(|gap| *gap < end);
             found.push(LossAt {
                 retransmitted: copy.at,
                 rank,
@@ -118,14 +119,14 @@ fn losses_at(sending: &HalfConnection) -> Vec<LossAt> {
                 queueing,
                 waiting: (outstanding as f64 * queueing) as u64,
                 segment: sending.segment_size(),
-                is_interleaved: gaps.iter().filter(|gap| window.contains(gap)).count() >= MIN_GAPS,
+                is_interleaved: before(window_end) - before(range.start) >= MIN_GAPS,
             });
         }
     }
     found
 }
 
-/// Where gaps of lost data begin.
+/// Where gaps of lost data begin, in order.
 fn gaps(ranges: &[RetransmittedRange]) -> Vec<Seq> {
     let is_lost = |range: &&RetransmittedRange| {
         let mut copies = range.retransmissions();

@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use super::CaptureTotals;
 use crate::report::ConnectionReport;
 
-/// If bursts of losses meet long round trips by chance with at most this probability, the link was
-/// full, and up to the other probably.
+/// The link was full if unrelated losses meet as many long round trips with at most this
+/// probability.
 const MAX_CHANCE: f64 = 0.02;
+/// The link was probably full up to this probability.
 const MAX_CHANCE_PROBABLY: f64 = 0.1;
-/// Losses of different connections in the same span of this length, in seconds, are one burst.
-const SPAN: f64 = 0.1;
-/// From this number of bursts on, of which at most half meet long round trips, a queue is not their
+/// Fast retransmits within a span of this length, in seconds, count once: their losses may have one
 /// cause.
-const MIN_BURSTS: u64 = 5;
+const SPAN: f64 = 0.1;
+/// The minimum number of spans that show that a queue is not the cause.
+const MIN_SPANS: u64 = 5;
 
 /// Was a link full when data was lost?
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,9 +54,9 @@ pub(crate) struct Queues {
     caused: u64,
     /// The bytes in the queues of the latter, weighted by losses.
     weighted: u64,
+    /// Did packets arrive between the lost ones of a window?
     is_interleaved: bool,
-    /// By span: were round trips long at most losses, as a count of those with long ones less that
-    /// of the others?
+    /// By span, the fast retransmits after long round trips, less the others.
     spans: BTreeMap<u64, i64>,
 }
 
@@ -68,15 +69,9 @@ impl Queues {
         self.caused += if queue > 0 { lost } else { 0 };
         self.weighted += lost * queue;
         self.is_interleaved |= at_losses.is_interleaved;
-        for &(at, is_long) in &at_losses.bursts {
+        for &(at, is_long) in &at_losses.fast_retransmits {
             *self.spans.entry((at / SPAN) as u64).or_default() += if is_long { 1 } else { -1 };
         }
-    }
-
-    /// The bursts of losses with long round trips, and all.
-    fn bursts(&self) -> [u64; 2] {
-        let long = self.spans.values().filter(|sum| **sum > 0).count();
-        [long as u64, self.spans.len() as u64]
     }
 }
 
@@ -87,30 +82,34 @@ impl CaptureTotals {
         if known * 2 < self.lost || known == 0 {
             return FullLink::Unknown;
         }
-        let [in_queue, bursts] = self.bursts_in_queue();
-        if caused * 2 < known || caused == 0 {
-            return match bursts >= MIN_BURSTS && in_queue * 2 <= bursts {
-                _ if long * 2 <= known => FullLink::NoQueue,
-                true => FullLink::NotCause,
-                false => FullLink::Undecided,
+        let [after_long, all] = self.spans_of_fast_retransmits();
+        if caused * 2 >= known && caused > 0 {
+            let queue = weighted / caused;
+            return match chance([after_long, all]) {
+                ..=MAX_CHANCE => FullLink::Yes(queue),
+                ..=MAX_CHANCE_PROBABLY => FullLink::Probably(queue),
+                _ if is_interleaved => FullLink::Probably(queue),
+                _ => FullLink::Undecided,
             };
         }
-        let queue = weighted / caused;
-        match chance([in_queue, bursts]) {
-            ..=MAX_CHANCE => FullLink::Yes(queue),
-            ..=MAX_CHANCE_PROBABLY => FullLink::Probably(queue),
-            _ if is_interleaved => FullLink::Probably(queue),
-            _ => FullLink::Undecided,
+        if long * 2 <= known {
+            FullLink::NoQueue
+        } else if all >= MIN_SPANS && after_long * 2 <= all {
+            FullLink::NotCause
+        } else {
+            FullLink::Undecided
         }
     }
 
-    /// The bursts of losses whose round trips were long, and all whose round trips are known.
-    pub(crate) fn bursts_in_queue(&self) -> [u64; 2] {
-        self.queues.bursts()
+    /// The spans whose fast retransmits mostly follow long round trips, and all spans.
+    pub(crate) fn spans_of_fast_retransmits(&self) -> [u64; 2] {
+        let spans = &self.queues.spans;
+        let after_long = spans.values().filter(|sum| **sum > 0).count();
+        [after_long as u64, spans.len() as u64]
     }
 }
 
-/// The chance that at least `long` of `all` bursts of losses meet long round trips, if losses have
+/// The probability that at least `long` of `all` losses follow long round trips, if losses have
 /// nothing to do with the queue: a quarter of all round trips are long.
 fn chance([long, all]: [u64; 2]) -> f64 {
     // More do not change the decision, and binomial coefficients stay finite.
@@ -132,7 +131,7 @@ mod tests {
 
     /// Binomial tails, from tables.
     #[test]
-    fn few_bursts_may_meet_long_round_trips_by_chance() {
+    fn few_losses_may_follow_long_round_trips_by_chance() {
         for (long, all, expected) in
             [(0, 0, 1.0), (1, 1, 0.25), (2, 2, 0.0625), (3, 3, 0.015_625), (5, 10, 0.078_127)]
         {
