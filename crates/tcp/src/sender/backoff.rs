@@ -84,8 +84,7 @@ impl Sender {
             return;
         }
         self.rtt.end_backoff();
-        let timed_out = self.timeouts_in_a_row > 0 || self.syn_timeouts > 0;
-        if timed_out && self.timers.is_running(Timer::Retransmission) {
+        if self.timeouts_in_a_row > 0 && self.timers.is_running(Timer::Retransmission) {
             self.timers.set(Timer::Retransmission, at);
             self.timeouts_in_a_row = 0;
         }

@@ -148,6 +148,13 @@ fn a_hint_before_any_timeout_retransmits_nothing() {
     let mut s = script("sack+path-hint");
     s.at(500).path_changed().expect_nothing();
     assert_eq!(s.next_timer(), Some(1_000));
+    // Timeouts of the SYN are over when it is answered.
+    let setup = Script::sender("sack+path-hint").syn_timeouts(1).segments(1);
+    let mut s = setup.sent(1..=1);
+    let due = s.next_timer();
+    let at = s.millis() + 10;
+    s.at(at).path_changed().expect_nothing();
+    assert_eq!(s.next_timer(), due);
 }
 
 #[test]
