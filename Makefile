@@ -17,12 +17,13 @@ unexport PYTHONDONTWRITEBYTECODE
 export CARGO_INCREMENTAL ?= 0
 export CARGO_PROFILE_DEV_CODEGEN_UNITS ?= 1
 
-.PHONY: help demo test test-rust test-python bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
+.PHONY: help demo test test-all test-rust test-python bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
         soak miri audit sbom lint-prose docs docs-rust web npm bench-web shell dist clean
 
 help:
 	@echo 'make demo     measure the tables of the F-RTO report, beside the published ones'
-	@echo 'make test     run all tests, of Rust and of Python'
+	@echo 'make test     run the tests, of Rust and of Python'
+	@echo 'make test-all  run also the tests of Python that take seconds each, or a browser'
 	@echo 'make bench    measure the speed of parts, of whole runs, and of the bare event queue'
 	@echo 'make bench-peers  measure the speed beside ns-2 and ns-3, if they are installed'
 	@echo 'make bench-check  count instructions per packet, and compare with the recorded counts'
@@ -52,7 +53,11 @@ test-rust: $(VENV)/dev
 
 # In two processes; a module's tests run in one of them.
 test-python: $(VENV)/dev
-	$(BIN)/pytest --numprocesses 2
+	$(BIN)/pytest --numprocesses 2 $(if $(CI)$(ALL),,-m 'not (slow or browser)')
+
+# With the tests that take seconds each, and those in a browser. CI=true includes them, too.
+test-all: ALL := yes
+test-all: test
 
 bench: $(VENV)/built
 	benches/run

@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 pytest_plugins = ["browser_fixtures", "guide_fixtures"]
 """What tests in a browser and tests of the guide share."""
 
-SLOW = {
-    "test_control",
-    "test_hangs",
-    "test_live_figures",
-    "test_notebook",
-    "test_recorded",
-    "test_site",
-}
-"""Modules whose tests take minutes."""
-
 OF_THE_SITE = {"test_accessibility", "test_live_figures", "test_site"}
 """Modules whose tests share the site."""
 
@@ -66,12 +56,10 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what can be left out, see CONTRIBUTING, by its fixtures and modules."""
+    """Marks what can be left out, see CONTRIBUTING, by its fixtures."""
     for item in items:
-        fixtures = getattr(item, "fixturenames", ())
-        marks = {"root": "hosts" in fixtures, "browser": "browser" in fixtures}
-        for mark, is_one in (marks | {"slow": item.path.stem in SLOW}).items():
-            if is_one:
+        for mark, fixture in {"root": "hosts", "browser": "browser"}.items():
+            if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(mark)
 
 

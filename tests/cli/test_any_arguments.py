@@ -88,6 +88,7 @@ def options() -> Iterator[tuple[str, str, type]]:
                 yield command, one.opts[0], one.type_descriptor.annotation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "option", "kind"), list(options()))
 def test_an_invalid_option_is_reported(
     tmp_path: Path, command: str, option: str, kind: type

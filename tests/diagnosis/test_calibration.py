@@ -21,6 +21,7 @@ MANY = 30
 """The minimum number of verdicts of a class whose share is compared."""
 
 
+@pytest.mark.slow
 def test_confidence_is_at_most_the_share_that_is_right(tmp_path: Path) -> None:
     rows = pl.DataFrame(list(drawn_paths.verdicts(drawn_paths.JUDGING, tmp_path)))
     compared = 0
@@ -35,6 +36,7 @@ def test_confidence_is_at_most_the_share_that_is_right(tmp_path: Path) -> None:
     assert compared >= 6
 
 
+@pytest.mark.slow
 def test_an_outage_that_empties_a_shared_queue_makes_no_copy_unneeded(tmp_path: Path) -> None:
     """After the outage the path is faster than ever: an ACK that seems too soon answers a copy."""
     seeds = drawn_paths.SHARED_JUDGING[:SHARED]

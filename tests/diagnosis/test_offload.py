@@ -67,6 +67,7 @@ def judged(file: Path, capture: bytes) -> tuple[Counter[str], Counter[str]]:
     return octets, Counter(row["class"] for row in one["timeouts"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("timestamps", [True, False])
 @pytest.mark.parametrize("disturbance", DISTURBANCES)
 @pytest.mark.parametrize("sender", ["linux", "sack"])

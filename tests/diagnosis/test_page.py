@@ -68,6 +68,7 @@ def test_figures_fit_a_phone_and_text_is_legible(
     page.close()
 
 
+@pytest.mark.slow
 def test_a_printed_page_has_its_figures_as_vectors(browser: Browser, written: Path) -> None:
     page = browser.new_page(color_scheme="dark")
     page.goto(written.as_uri())

@@ -156,11 +156,13 @@ def short(packets: int) -> Iterator[bytes]:
     return long_captures.repeated(one, packets)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_closed_connections() -> None:
     few, many = peak(short(100_000)), peak(short(1_000_000))
     assert many - few < 100_000_000, (few, many)
 
 
+@pytest.mark.slow
 def test_a_highly_compressed_capture_takes_no_more_memory() -> None:
     header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
     # Records of no length: 300 MB of them.

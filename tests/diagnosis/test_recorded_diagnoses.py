@@ -21,7 +21,10 @@ def known_fault(request: pytest.FixtureRequest) -> None:
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
 
 
-@pytest.fixture(scope="module", params=[*SCENARIOS, *DRAWN])
+PARAMETERS = [*SCENARIOS, *(pytest.param(name, marks=pytest.mark.slow) for name in DRAWN)]
+
+
+@pytest.fixture(scope="module", params=PARAMETERS)
 def scenario(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name

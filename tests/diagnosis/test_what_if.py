@@ -325,6 +325,7 @@ def test_stored_captures_give_no_false_inference(name: str) -> None:
     assert not {key for key in found if key[2] != key[3]}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hosts")
 def test_the_effect_of_frto_is_predicted_for_kernels(tmp_path: Path) -> None:
     result = kernel_runs.frto_pairs()

@@ -73,6 +73,7 @@ def frames_of_filters(found: Diagnosis) -> dict[str, set[int]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LABELLED, ids=str)
 def test_each_filter_finds_the_frames_of_the_diagnosis(
     name: Path, tshark: Callable[..., str], tmp_path: Path

@@ -442,6 +442,7 @@ def test_the_command_compares_and_writes(
     assert (tmp_path / "conform.xml").read_text().count("<failure") == code
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hosts")
 def test_a_dead_server_and_a_failing_client_have_different_errors() -> None:
     hold = next(one for one in suite() if one.id == "syn-hold-1.5s")
@@ -455,6 +456,7 @@ def test_a_dead_server_and_a_failing_client_have_different_errors() -> None:
     assert str(raised.value).endswith("its last line: nobody answers")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hosts")
 def test_a_client_and_a_server_are_scored(tmp_path: Path) -> None:
     for name, text in (("server.py", SERVER), ("client.py", CLIENT)):

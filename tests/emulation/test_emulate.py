@@ -311,6 +311,7 @@ NOBODY = ["unshare", "--user"]
 SERVED = ["conform", "--only", "tail-1", "--server", "true", "--", "true"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize(
     ("without", "words", "says"),

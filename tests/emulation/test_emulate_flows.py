@@ -173,6 +173,7 @@ def test_a_setting_that_the_kernel_refuses_ends_the_run() -> None:
     assert errors.startswith(f"rtolab: {refused}")
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_any_moment_leaves_nothing() -> None:
     # Half of them run a command, whose namespaces and children must go as well.
     marks = [f"98765{number:02}" for number in range(20)]

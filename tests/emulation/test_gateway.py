@@ -195,6 +195,7 @@ def test_a_capture_of_the_device_can_be_diagnosed(tmp_path: Path) -> None:
     assert re.search(r'"10\.20\.0\.1', ran.stdout), document
 
 
+@pytest.mark.slow
 def test_wrong_settings_are_refused_in_words() -> None:
     wrong = {
         ("--device", "a b"): "is no device name",

@@ -109,6 +109,7 @@ def test_a_missing_baseline_names_the_option_that_stores_it(tmp_path: Path) -> N
     assert "FileNotFoundError" not in output
 
 
+@pytest.mark.slow
 @pytest.mark.root
 def test_a_stack_is_compared_with_its_stored_scores(tmp_path: Path) -> None:
     code, output = ran(tmp_path, SCORES, "--rtolab-store")

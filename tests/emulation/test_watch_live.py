@@ -118,6 +118,7 @@ def check_spurious(beside: Beside) -> None:
     assert beside.summary["kernel_drops"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hosts")
 def test_timeouts_during_a_hold_are_spurious(tmp_path: Path) -> None:
     beside = watched(tmp_path, before="SENDER=$near")
@@ -145,6 +146,7 @@ ip -n $SENDER neighbour add 10.83.0.2 lladdr 02:00:00:00:00:01 dev outer
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hosts")
 def test_super_segments_get_the_verdicts_of_the_segments_on_the_wire(tmp_path: Path) -> None:
     """A veth device leaves segmentation to the next one, as network cards do (TSO)."""
@@ -170,6 +172,7 @@ wait $tshark || true
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hosts")
 def test_wireshark_shows_the_verdicts_on_packets_that_pass(tmp_path: Path) -> None:
     tshark = require_tool("tshark", "tshark")
@@ -216,6 +219,7 @@ mount -t tracefs nodev /sys/kernel/tracing
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hosts")
 def test_the_kernel_reports_spurious_timeouts_without_packets(tmp_path: Path) -> None:
     if "tracefs" not in Path("/proc/filesystems").read_text():

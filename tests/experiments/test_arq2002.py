@@ -109,6 +109,7 @@ def test_a_level_is_crossed_from_below() -> None:
     assert crossing((1.0, 2.0, 4.0), (9.0, 1.0, 3.0), 2.0) == pytest.approx(2 * 2**0.5)
 
 
+@pytest.mark.slow
 def test_the_endpoints_behave_as_the_paper_says() -> None:
     done = reproduce(FIG7, runs=10, seed=1)
     (beyond,) = failed(done)
@@ -128,6 +129,7 @@ def swapped(experiment: Experiment) -> Experiment:
     return replace(experiment, variants=tuple(variants))
 
 
+@pytest.mark.slow
 def test_swapped_links_fail_checks() -> None:
     assert len(failed(reproduce(swapped(FIG7), runs=10, seed=1))) == len(FIG7.checks)
 

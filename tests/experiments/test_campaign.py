@@ -171,6 +171,7 @@ def without_wall(out: Path) -> list[str]:
     return [re.sub(r'<span class="wall">[0-9.]+ s</span>', "", page), *reported]
 
 
+@pytest.mark.slow
 def test_a_killed_campaign_resumes_to_the_same_report(tmp_path: Path) -> None:
     killed, interrupted, complete = (
         tmp_path / name for name in ("killed", "interrupted", "complete")

@@ -27,11 +27,13 @@ def reproduce(out: Path, *options: str) -> tuple[str, str]:
     return said, re.sub(r'<span class="wall">[0-9.]+ s</span>', "", page)
 
 
+@pytest.mark.slow
 def test_several_processes_have_the_output_and_the_report_of_one(tmp_path: Path) -> None:
     alone, together = tmp_path / "alone", tmp_path / "together"
     assert reproduce(alone, "--jobs", "1") == reproduce(together, "--jobs", "2")
 
 
+@pytest.mark.slow
 def test_workers_run_every_experiment(tmp_path: Path) -> None:
     campaign, experiments = Campaign(tmp_path, Settings(quick=True), 2), find(IDS)
     with Workers(campaign, experiments) as workers:
@@ -42,6 +44,7 @@ def test_workers_run_every_experiment(tmp_path: Path) -> None:
         assert json.loads((tmp_path / id_ / "finished.json").read_text())["document"]
 
 
+@pytest.mark.slow
 def test_experiments_with_common_runs_have_the_results_of_one_alone(tmp_path: Path) -> None:
     ids = ["arq2002/fig4", "arq2002/fig6", "arq2002/fig5", "arq2002/claim"]
     (shared,) = families(ids)
@@ -97,6 +100,7 @@ def is_running(pid: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_workers_do_not_outlive_their_parent(tmp_path: Path, how: signal.Signals) -> None:
     require_linux()

@@ -126,6 +126,7 @@ def test_a_later_hold_fails_the_checks_of_times() -> None:
     assert "Reno: ACK of the original, s" in with_verdict(done, "fail")
 
 
+@pytest.mark.slow
 def test_without_spikes_no_sender_beats_reno() -> None:
     without_spikes = {
         "flow.mobile.access.forward.stalls.random.good": '{ uniform = ["200 s", "400 s"] }'

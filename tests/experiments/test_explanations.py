@@ -127,6 +127,7 @@ def numbers(text: str) -> list[str]:
     return [found.replace(",", "") for found in NUMBER.findall(text)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", CHEAP)
 def test_a_command_prints_what_is_said(
     command: str,

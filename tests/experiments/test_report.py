@@ -228,6 +228,7 @@ def test_a_cause_that_is_not_known_is_not_called_shown(
     assert "the cause is not known; tried by: rtolab run stall" in console.export_text()
 
 
+@pytest.mark.slow
 def test_the_chart_library_is_bundled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 

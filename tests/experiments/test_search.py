@@ -15,6 +15,7 @@ BEFORE = {"link.path.rate": "50 kbit/s", "tcp.rto.sample_handshake": "false"}
 """Earlier assumptions about Table II, without its handshake."""
 
 
+@pytest.mark.slow
 def test_a_search_finds_the_rate_and_the_handshake_of_table_ii() -> None:
     (table,) = find(["dualrtt2004/table2"])
     done = search(table, seed=1, assume=BEFORE)
@@ -24,6 +25,7 @@ def test_a_search_finds_the_rate_and_the_handshake_of_table_ii() -> None:
     assert (best.breaks, best.seeds, best.neighbours) == ((), None, (0, 4))
 
 
+@pytest.mark.slow
 def test_statistics_are_repeated_with_other_seeds() -> None:
     (table,) = find(["dualrtt2004/table4-sessions"])
     done = search(table, seed=1, runs=5, assume={"tcp.rto.sampling": "every-ack"})
@@ -37,6 +39,7 @@ def test_an_experiment_without_unstated_assumptions() -> None:
         search(table, seed=1)
 
 
+@pytest.mark.slow
 def test_a_search_varies_one_system_and_omits_pairs_that_add_nothing() -> None:
     (figure,) = find(["delays2001/fig6"])
     done = search(figure, seed=1)

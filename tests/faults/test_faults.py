@@ -182,6 +182,7 @@ def capture() -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_first_ctrl_c_ends_a_command_cleanly(tmp_path: Path, command: str) -> None:
     with at_work(command, tmp_path) as process:
@@ -193,6 +194,7 @@ def test_the_first_ctrl_c_ends_a_command_cleanly(tmp_path: Path, command: str) -
     assert not unfinished(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_second_ctrl_c_ends_a_command_at_once(tmp_path: Path, command: str) -> None:
     with at_work(command, tmp_path) as process:
@@ -290,6 +292,7 @@ def placed(arguments: list[str], folder: Path) -> list[str]:
     return [files.get(one, one) for one in arguments]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", PIPED)
 def test_a_reader_may_close_the_pipe(tmp_path: Path, command: str) -> None:
     """As in `rtolab ... | true`: it ends by SIGPIPE or never notices, and prints nothing."""
@@ -305,6 +308,7 @@ def test_a_reader_may_close_the_pipe(tmp_path: Path, command: str) -> None:
     assert "Broken pipe" not in ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["list", "list --json", "schema", "run --json", "help"])
 def test_output_to_a_full_device_is_an_error(tmp_path: Path, command: str) -> None:
     arguments = placed(PIPED[command], tmp_path)
@@ -334,6 +338,7 @@ def of_run(folder: Path) -> list[str | Path]:
     return ["run", "frto2002-delays", "--out", folder / "out"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [6, 8, 10, 12, 14, 16, 20])
 def test_a_lack_of_descriptors_is_reported(tmp_path: Path, most: int) -> None:
     ended = rtolab(*of_run(tmp_path), preexec_fn=limited(resource.RLIMIT_NOFILE, most))
@@ -342,6 +347,7 @@ def test_a_lack_of_descriptors_is_reported(tmp_path: Path, most: int) -> None:
     assert not unfinished(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_sweep_without_descriptors_keeps_what_is_finished(tmp_path: Path) -> None:
     sweep = tmp_path / "sweep.toml"
     sweep.write_text('scenario = "frto2002-delays"\nruns = 40\nblock = 4\n')

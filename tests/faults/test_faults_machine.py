@@ -27,6 +27,7 @@ MEGABYTE = 1 << 20
 EVERY = [(name, 6, 400) for name in PIPED]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "descriptors", "addresses"), [*EVERY, ("run", 5, 150), ("serve", 7, 750)]
 )
@@ -53,6 +54,7 @@ def test_figures_are_refused_if_their_engine_would_end_the_process(tmp_path: Pat
     assert not list(tmp_path.rglob("*.svg"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [8, 10, 12, 14])
 def test_without_descriptors_no_page_is_started(tmp_path: Path, most: int) -> None:
     page = tmp_path / "page.html"
@@ -98,6 +100,7 @@ def test_no_file_may_grow(tmp_path: Path) -> None:
 # Streams.
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_if_standard_input_is_closed(tmp_path: Path) -> None:
     """The engine of figures would mistake another file with descriptor 0 for standard input."""
     ran = shell(f"rtolab run frto2002-delays --out {tmp_path}/out <&-")
@@ -108,6 +111,7 @@ def test_figures_are_drawn_if_standard_input_is_closed(tmp_path: Path) -> None:
 ASCII = environment() | {"PYTHONIOENCODING": "ascii"}
 
 
+@pytest.mark.slow
 def test_output_is_ascii_if_only_ascii_can_be_printed(tmp_path: Path) -> None:
     file = tmp_path / "größe.toml"
     text = _rtolab.schema()

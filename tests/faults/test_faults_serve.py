@@ -49,6 +49,7 @@ def test_a_full_disk_fails_one_request_and_not_the_next(tmp_path: Path) -> None:
     assert complaints.read_text() == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [8, 10, 12, 13])
 def test_without_descriptors_a_server_does_not_start(most: int) -> None:
     limit = limited(resource.RLIMIT_NOFILE, most)

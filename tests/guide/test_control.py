@@ -11,6 +11,8 @@ from blocks import Block, blocks
 from prerequisites import require_tool
 from program import execute
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "control.md"
 

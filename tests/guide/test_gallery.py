@@ -10,6 +10,8 @@ import pytest
 
 from program import environment, execute
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 PICTURES = ROOT / "docs" / "images" / "gallery"

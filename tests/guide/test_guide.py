@@ -17,6 +17,8 @@ from program import execute
 from rtolab import sweep
 from rtolab.conform import recipes
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 CAPTURES = ROOT / "tests" / "captures"

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Locator, Page
 
+pytestmark = pytest.mark.slow
+
 PHONE = {"width": 390, "height": 844}
 PAPERS = ("delays2001", "frto2002", "arq2002", "dualrtt2004", "minrto2007")
 

@@ -16,6 +16,8 @@ from rtolab.diagnosis import diagnose
 from rtolab.judging import confusions
 from rtolab.notebook import html
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 CAPTURE = ROOT / "tests" / "captures" / "stall-3s-none-frto-off.sender.pcapng.gz"

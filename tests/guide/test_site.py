@@ -12,6 +12,8 @@ from playwright.sync_api import Browser
 from browser_fixtures import looking
 from rtolab import _rtolab
 
+pytestmark = pytest.mark.slow
+
 LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}
 """The attributes that a browser fetches by itself; `link` also has the relations below."""
 REFERENCES = {"canonical", "next", "prev", "alternate"}

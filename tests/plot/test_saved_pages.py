@@ -14,6 +14,7 @@ def traced() -> Result:
     return run("frto2002-delays", sender=["sack", "sack+frto"], trace=True, windows=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["run", "print"])
 def test_a_saved_page_is_drawn_offline(
     browser: Browser, tmp_path: Path, traced: Result, kind: str

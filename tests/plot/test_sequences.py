@@ -47,6 +47,7 @@ def size(figure: Figure) -> tuple[float, ...]:
     return tuple(map(float, found.groups()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", [*COLUMNS])
 def test_a_figure_is_exactly_as_wide_as_a_column(column: str) -> None:
     figure = time_sequence(three(), column=column)
@@ -66,6 +67,7 @@ def test_the_widths_are_those_of_the_publishers() -> None:
     assert ours == {"ieee": 3.5, "ieee-wide": 7.16, "acm": 3.34, "acm-wide": 7.01}
 
 
+@pytest.mark.slow
 def test_size_title_and_fonts_are_options() -> None:
     figure = time_sequence(
         three(), width_in=4, height_in=5, title="Stalled", font="DejaVu Serif", font_pt=10
@@ -80,6 +82,7 @@ def test_size_title_and_fonts_are_options() -> None:
     assert "Stalled" in texts(figure), "the original is unchanged"
 
 
+@pytest.mark.slow
 def test_each_sender_has_a_panel_with_its_name_and_outcome(figure: Figure) -> None:
     said = texts(figure)
     assert [word for word in said if word in {"sack", "sack+frto", "newreno"}] == [
@@ -101,6 +104,7 @@ def test_the_key_explains_what_is_drawn_and_is_not_labelled(figure: Figure) -> N
     assert "lost" in texts(figure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "truth", "name"),
     [

@@ -63,6 +63,7 @@ def test_every_text_says_how_wide_it_is(figure: Figure) -> None:
     assert any("&amp;" in text for _, text in texts)
 
 
+@pytest.mark.slow
 def test_texts_in_another_font_or_with_unknown_signs_stay(figure: Figure) -> None:
     assert "textLength" not in figure.properties(font="DejaVu Serif").svg()
     text = '<text font-family="sans-serif" font-size="10px">Überlast</text>'

@@ -106,6 +106,7 @@ def test_instructions_and_misses_are_read_from_the_file_of_callgrind() -> None:
     assert (misses(counts, "1"), misses(counts, "L")) == (34, 3)
 
 
+@pytest.mark.slow
 def test_ns2_delivers_as_many_packets_as_rtolab(compared: dict[str, Any]) -> None:
     require_tool("ns", "ns2")
     assert [case["case"] for case in compared["cases"]] == ["a", "b"]

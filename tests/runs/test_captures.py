@@ -47,6 +47,7 @@ def tcptrace_counts(report: str, name: str) -> list[int]:
     return [int(count) for count in counts.groups()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sender", ["sack+frto", "newreno", "sack+eifel"])
 @pytest.mark.parametrize("scenario", ["delays", "outages"])
 def test_the_analysers_agree_with_the_tables(tmp_path: Path, scenario: str, sender: str) -> None:

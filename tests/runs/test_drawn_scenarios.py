@@ -18,11 +18,13 @@ KEYS = {
 }.difference(FILES, SHAPE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", SEEDS[::STEP])
 def test_outcomes_are_as_recorded(tmp_path: Path, first: int) -> None:
     assert list(different(range(first, first + STEP), tmp_path)) == []
 
 
+@pytest.mark.slow
 def test_each_key_does_what_it_did_and_refuses_what_it_refused(tmp_path: Path) -> None:
     now, before = of_each_key(tmp_path), recorded()["keys"]
     assert [key for key in now if now[key] != before.get(key)] == []

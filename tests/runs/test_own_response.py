@@ -77,6 +77,7 @@ def alike(one: rtolab.Result, other: rtolab.Result) -> bool:
     return all(a.equals(b) for a, b in zip(unnamed(one), unnamed(other), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("response", [Half, Full, Rfc4015])
 def test_a_response_in_python_equals_the_same_one_in_rust(

@@ -67,6 +67,7 @@ def test_a_stage_that_drops_every_nth_frame_equals_a_list_of_drops() -> None:
     assert own.connections["lost_error"].sum() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["kept", "free"])
 def test_a_stage_that_holds_every_frame_equals_a_delay_spike(order: str) -> None:
     link = "link.radio.forward"
@@ -79,6 +80,7 @@ def test_a_stage_that_holds_every_frame_equals_a_delay_spike(order: str) -> None
     assert not alike(own, plain)
 
 
+@pytest.mark.slow
 def test_random_numbers_of_a_stage_depend_on_the_seed_and_not_on_threads() -> None:
     options: dict[str, Any] = {"what_if": "newreno+dualrtt", "runs": 8}
     one, two = (run(Lossy, jobs=jobs, **options) for jobs in (1, 2))

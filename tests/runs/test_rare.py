@@ -45,6 +45,7 @@ def syn_loss(folder: Path, loss: float) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_known_chance_is_within_the_interval_for_most_seeds(tmp_path: Path) -> None:
     file, exact = syn_loss(tmp_path, 0.2), 0.2**6
     found = [rare.estimate(file, "backoff", 5, runs=200, seed=seed) for seed in range(1, 31)]
@@ -57,6 +58,7 @@ def test_a_known_chance_is_within_the_interval_for_most_seeds(tmp_path: Path) ->
     assert (mean.high - mean.low) / exact < 0.4
 
 
+@pytest.mark.slow
 def test_a_chance_that_no_plain_run_meets_is_found(tmp_path: Path) -> None:
     loss = 0.05
     found = rare.estimate(syn_loss(tmp_path, loss), "backoff", 5, runs=3000)
@@ -104,6 +106,7 @@ bytes = "300 kB"
 QUANTITIES = [("backoff", 2), ("timeouts", 4), ("spurious_timeouts", 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("quantity", "at_least"), QUANTITIES)
 def test_the_estimate_agrees_with_plain_runs(tmp_path: Path, quantity: str, at_least: int) -> None:
     file = tmp_path / "phone.toml"

@@ -19,6 +19,7 @@ from rtolab.serve.app import Explorer
 from rtolab.serve.limits import Limits
 
 
+@pytest.mark.slow
 def test_a_run_that_takes_too_long_is_stopped_and_the_next_is_answered(strict: TestClient) -> None:
     for _ in range(2):
         response = strict.post("/api/run", json={"scenario": "hold", "toml": HEAVY})
@@ -71,6 +72,7 @@ LOAD_S = float(os.environ.get("RTOLAB_LOAD_S", "5"))
 CLIENTS = 20
 
 
+@pytest.mark.slow
 def test_twenty_clients_at_once_are_answered_in_less_than_a_gigabyte() -> None:
     with server() as (address, pid):
         end = time.monotonic() + LOAD_S

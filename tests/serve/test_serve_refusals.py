@@ -211,6 +211,7 @@ def test_no_request_causes_an_internal_error(client: TestClient, requested: Any,
         assert error_of(response)["message"]
 
 
+@pytest.mark.slow
 @OFTEN
 @given(content=st.binary(max_size=300))
 def test_no_bytes_cause_an_internal_error(client: TestClient, content: bytes) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 LARGEST = 500_000
 """What the module may have when it is compressed, in bytes."""

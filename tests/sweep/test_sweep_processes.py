@@ -60,6 +60,7 @@ def wait_for_more(out: Path, than: int, process: subprocess.Popen[str]) -> None:
     wait_for(lambda: finished(out) > than, process)
 
 
+@pytest.mark.slow
 def test_killed_ten_times_it_computes_nothing_twice(
     tmp_path: Path, undisturbed: dict[str, bytes]
 ) -> None:
@@ -86,6 +87,7 @@ def test_killed_ten_times_it_computes_nothing_twice(
     assert not list((out / "unfinished").glob("*"))
 
 
+@pytest.mark.slow
 def test_an_interrupted_sweep_says_how_to_continue(
     tmp_path: Path, undisturbed: dict[str, bytes]
 ) -> None:
@@ -108,6 +110,7 @@ def test_an_interrupted_sweep_says_how_to_continue(
     assert files(out) == undisturbed
 
 
+@pytest.mark.slow
 @pytest.mark.root
 def test_a_full_disk_is_reported_and_finished_chunks_are_kept(
     tmp_path: Path, undisturbed: dict[str, bytes]
@@ -196,6 +199,7 @@ def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
         yield Dask(tmp_path_factory.mktemp("dask"), processes)
 
 
+@pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_computes_the_same(
     tmp_path: Path, undisturbed: dict[str, bytes], dask: Dask
 ) -> None:
@@ -218,6 +222,7 @@ def waiting_message(dask: Dask) -> str:
     return f"rtolab: waiting for a worker of {dask.address}\n"
 
 
+@pytest.mark.slow
 def test_workers_with_another_rtolab_are_refused(tmp_path: Path, dask: Dask) -> None:
     preloaded = tmp_path / "preloaded.py"
     preloaded.write_text(PRELOADED)

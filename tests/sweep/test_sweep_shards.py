@@ -34,6 +34,7 @@ def finished(out: Path) -> int:
     return sum(1 for _ in (out / "chunks").glob("*")) if (out / "chunks").exists() else 0
 
 
+@pytest.mark.slow
 def test_killed_and_restarted_shards_leave_the_bytes_of_the_whole_sweep(tmp_path: Path) -> None:
     assert run(tmp_path / "whole", MANY).computed == BLOCKS
     file, out = write(tmp_path, MANY), tmp_path / "out"

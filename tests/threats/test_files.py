@@ -47,12 +47,14 @@ def bombs() -> Iterator[tuple[str, bytes]]:
     yield "a text without an end", gzip.compress(endless)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [name for name, _ in bombs()])
 def test_a_capture_that_claims_more_than_it_has_takes_little_memory(plain: int, what: str) -> None:
     content = dict(bombs())[what]
     assert (peak([content]) - plain) / 1e6 < LITTLE_MB
 
 
+@pytest.mark.slow
 def test_zeros_packed_by_zstd_take_little_memory(plain: int, tmp_path: Path) -> None:
     tool = require_tool("zstd", "zstd")
     zeros = tmp_path / "zeros"

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+import pytest
+
 from explorer_client import HOLD, JSON, most_resident, server
 
 CLIENTS = 200
@@ -24,6 +26,7 @@ class Answers:
     retries: int = 0
 
 
+@pytest.mark.slow
 def test_two_hundred_clients_are_all_answered_in_little_memory() -> None:
     with server() as (address, pid):
         end = time.monotonic() + LOAD_S
