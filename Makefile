@@ -16,6 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # for changes instead, into other files.
 export CARGO_INCREMENTAL ?= 0
 export CARGO_PROFILE_DEV_CODEGEN_UNITS ?= 1
+export CARGO_PROFILE_DEV_DEBUG ?= 0
 
 .PHONY: help demo test test-all test-rust test-python bench bench-peers bench-check packetdrill captures lint lint-rust lint-python \
         soak miri audit sbom lint-prose docs docs-rust web npm bench-web shell dist clean
