@@ -119,6 +119,15 @@ def test_an_application_that_has_nothing_to_send_exists(
             assert pauses or one.run.tasks.height > 0, said(one)
 
 
+def test_packets_that_the_network_duplicates_are_not_from_two_capture_points(
+    runs: list[Captured],
+) -> None:
+    for one in runs:
+        for found in one.at.values():
+            for connection in found.document["connections"]:
+                assert connection["capture_points"] == 1
+
+
 def test_no_host_stands_still(runs: list[Captured]) -> None:
     """Simulated hosts never do, and their clocks never jump."""
     for one in runs:

@@ -7,7 +7,8 @@ use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use crate::capture_points::{
-    CaptureLocations, CapturePoint, CapturePoints, MIN_APART, MIN_COPIES, TwoCapturePoints,
+    CaptureLocations, CapturePoint, CapturePoints, MIN_APART, MIN_COPIES, MIN_SHARE_OF_LATE_COPIES,
+    TwoCapturePoints,
 };
 use crate::duplicates::{Copy, Location, RecentPackets};
 use crate::half_connection::HalfConnection;
@@ -171,8 +172,12 @@ impl Connection {
             return None;
         }
         self.apart += 1;
-        let is_syn = segment.flags.has(Flags::SYN);
-        if !is_syn && self.apart < MIN_COPIES {
+        // At two capture points the SYN comes twice before the SYN-ACK may.
+        let is_answer = segment.flags.has(Flags::ACK);
+        let is_syn = segment.flags.has(Flags::SYN) && (is_elsewhere || !is_answer);
+        let are_few = self.apart < MIN_COPIES
+            || !is_elsewhere && self.copies * MIN_SHARE_OF_LATE_COPIES < self.packets;
+        if !is_syn && are_few {
             return None;
         }
         match is_elsewhere {
