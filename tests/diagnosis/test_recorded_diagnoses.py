@@ -11,7 +11,12 @@ import drawn_scenarios
 from recorded_diagnoses import DRAWN, Captured, captured, recordable, recorded
 from recorded_results import SCENARIOS
 
+HIDDEN = "the receiver's capture does not show losses that only a timer repairs"
 KNOWN_FAULTS = {
+    **{
+        f"test_a_path_that_loses_nothing_loses_no_data[{name}]": HIDDEN
+        for name in ("handover-notification", "header-compression", "outage")
+    },
     "test_verdicts_are_the_truth[drawn-43]": "probes of RFC 9002 look like timeouts",
 }
 
@@ -87,9 +92,12 @@ def test_losses_without_reservation_are_the_truth(runs: list[Captured]) -> None:
     """The number of lost segments is right within a quarter, unless it is a lower bound."""
     for one in runs:
         if re.search(r"loses? [\d.]+ %", found := said(one)):
-            sent = one.run.segments.filter((pl.col("event") == "sent") & (pl.col("len") > 0))
-            lost = sent.filter(pl.col("retransmission") & ~pl.col("unneeded")).height
-            answer = one.at["sender"].document["summary"]["totals"]["lost"]
+            again = pl.col("retransmission") & (pl.col("event") == "sent") & (pl.col("len") > 0)
+            is_captured = (pl.col("flags") != "") & (pl.col("run") == 0)
+            lost = one.run.segments.filter(again & is_captured & ~pl.col("unneeded")).height
+            connections = one.at["sender"].document["connections"]
+            rows = [row for connection in connections for row in connection["retransmissions"]]
+            answer = sum(row["verdict"] == "needed" and row["len"] > 0 for row in rows)
             assert abs(answer - lost) <= max(2, lost // 4), found
 
 
