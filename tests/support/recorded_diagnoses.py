@@ -27,7 +27,9 @@ FILE = Path(__file__).parents[1] / "diagnoses.json"
 
 # In turn, each beside the scenario's own sender.
 SENDERS = ("linux", "newreno", "freebsd-14", "reno+frto")
-DRAWN = [f"drawn-{seed}" for seed in range(1, 81)]
+WRONG_ONCE = (202, 331, 409, 416, 478, 526)
+"""Seeds of scenarios with answers that were wrong."""
+DRAWN = [f"drawn-{seed}" for seed in (*range(1, 81), *WRONG_ONCE)]
 """Scenarios drawn at random, of which the first sentence is recorded, a hash of all diagnoses, and
 one of what is shown."""
 MOST_REPLAYED = 10_000

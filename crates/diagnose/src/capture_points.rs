@@ -20,6 +20,9 @@ pub(crate) const MIN_COPIES: u32 = 3;
 /// Without the handshake, copies at different locations establish two capture points only if they
 /// are at least this share of all packets: a switch may flood single packets to several ports.
 const MIN_SHARE_OF_COPIES: u64 = 8;
+/// The same of copies at one location. At two capture points nearly half of all packets are copies;
+/// a network that duplicates packets makes fewer.
+pub(crate) const MIN_SHARE_OF_LATE_COPIES: u64 = 3;
 /// The maximum number of further locations per direction whose packets are ignored.
 const MAX_FURTHER: usize = 8;
 /// If the handshake does not establish the two capture points, the packets in flight and those of

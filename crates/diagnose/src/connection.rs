@@ -1,18 +1,19 @@
 //! One connection of a capture, in both directions.
 
+mod silences;
+
 use rtolab_capture::{Captured, CapturedPacket, Conversation, End};
 use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use crate::capture_points::{
-    CaptureLocations, CapturePoint, CapturePoints, MIN_APART, MIN_COPIES, TwoCapturePoints,
+    CaptureLocations, CapturePoint, CapturePoints, MIN_APART, MIN_COPIES, MIN_SHARE_OF_LATE_COPIES,
+    TwoCapturePoints,
 };
 use crate::duplicates::{Copy, Location, RecentPackets};
 use crate::half_connection::HalfConnection;
 use crate::history::Frame;
-use crate::silence::{
-    AfterIdle, MAX_SILENCES, MIN_IDLE, MIN_LENGTH, MIN_STOPPED, STOPPED_TIMEOUTS, Silence, Wait,
-};
+use crate::silence::{AfterIdle, MIN_IDLE, MIN_LENGTH, OpenSilence, Silence, Wait};
 use crate::stack::Opening;
 use crate::timers::TimerReplay;
 use crate::vantage::{Turnarounds, Vantage};
@@ -45,6 +46,8 @@ pub(crate) struct Connection {
     /// The number of packets that the capture contains twice.
     pub copies: u64,
     pub silences: Vec<Silence>,
+    /// Silences of which it is still open whether the ACK was late or data was lost.
+    open_silences: Vec<OpenSilence>,
     /// The first data after the last long silence, until a packet answers it.
     pub after_idle: Option<AfterIdle>,
     pub handshake: Handshake,
@@ -100,6 +103,7 @@ impl Connection {
             seen: [0; 2],
             copies: 0,
             silences: Vec::new(),
+            open_silences: Vec::new(),
             after_idle: None,
             handshake: Handshake::default(),
             turnarounds: Turnarounds::default(),
@@ -168,8 +172,12 @@ impl Connection {
             return None;
         }
         self.apart += 1;
-        let is_syn = segment.flags.has(Flags::SYN);
-        if !is_syn && self.apart < MIN_COPIES {
+        // At two capture points the SYN comes twice before the SYN-ACK may.
+        let is_answer = segment.flags.has(Flags::ACK);
+        let is_syn = segment.flags.has(Flags::SYN) && (is_elsewhere || !is_answer);
+        let are_few = self.apart < MIN_COPIES
+            || !is_elsewhere && self.copies * MIN_SHARE_OF_LATE_COPIES < self.packets;
+        if !is_syn && are_few {
             return None;
         }
         match is_elsewhere {
@@ -275,13 +283,14 @@ impl Connection {
         self.seen[from as usize] += 1;
         self.process((from, segment), frame, captured);
         self.note_answer(from, segment);
+        self.close_silences();
         if let Some(silence) = silence.filter(|_| self.retransmissions() == before) {
             let is_idle = matches!(silence.wait, Wait::Application | Wait::Unknown);
             if is_idle && idle >= MIN_IDLE {
                 let (frame, is_reset) = (frame.number, false);
                 self.after_idle = Some(AfterIdle { from, at, frame, idle, is_reset });
             }
-            self.silences.push(silence);
+            self.add_silence(from, silence);
         }
     }
 
@@ -330,56 +339,6 @@ impl Connection {
         self.ends.iter().flatten().map(|sending| sending.retransmissions).sum()
     }
 
-    /// The silence before this packet; `None` if the capture does not explain it or an episode
-    /// does.
-    fn silence(&self, from: End, segment: &Segment, frame: &Frame) -> Option<Silence> {
-        let of = |end: End| self.ends[end as usize].as_deref();
-        let is_over = segment.flags.any(Flags::FIN | Flags::RST) && segment.len == 0;
-        let known = self.seen.iter().all(|count| *count > 0) && self.silences.len() < MAX_SILENCES;
-        let in_episode = self.ends.iter().flatten().any(|sending| sending.episodes.is_open());
-        if is_over || !known || in_episode {
-            return None;
-        }
-        let waits = |end: End| of(end).is_some_and(|sending| sending.flight().size() > 0);
-        let has_zero_window =
-            |end: End| of(end).is_some_and(|sending| sending.sender_state.zero_window().is_some());
-        let (end, wait) = match segment.len > 0 {
-            // The silence lasts until the window opens (`on_ack`).
-            _ if has_zero_window(from.other()) || has_zero_window(from) => return None,
-            _ if waits(from.other()) => self.late(frame.at, (from, from.other())),
-            true if waits(from) => self.late(frame.at, (from.other(), from)),
-            true if self.turnarounds.vantage(from) == Vantage::Sender => (from, Wait::Application),
-            true => (from, Wait::Unknown),
-            false => return None,
-        };
-        Some(silence(self.active, (frame.at, frame.number), (end, wait)))
-    }
-
-    /// The reason why `receiver` acknowledged data of `sender` only now.
-    fn late(&self, at: Instant, (receiver, sender): (End, End)) -> (End, Wait) {
-        let sending = self.ends[sender as usize].as_deref();
-        let timeout = sending.and_then(|sending| sending.rtt.timeout());
-        let due = timeout.map(|timeout| (timeout * STOPPED_TIMEOUTS).max(MIN_STOPPED));
-        let is_overdue = due.is_some_and(|due| at.since(self.active) >= due);
-        match is_overdue && self.turnarounds.vantage(sender) == Vantage::Sender {
-            true => (sender, Wait::Host),
-            false => (receiver, Wait::Network),
-        }
-    }
-
-    /// Is this a keep-alive probe (RFC 9293 section 3.8.4), or the answer to one? Neither ends a
-    /// silence.
-    fn is_keep_alive(&mut self, from: End, segment: &Segment, is_late: bool) -> bool {
-        let is_small = segment.len <= 1 && !segment.flags.any(Flags::SYN | Flags::FIN | Flags::RST);
-        let is_answer = self.keep_alive_from == Some(from.other()) && segment.len == 0;
-        let is_probe = is_late
-            && self.ends[from as usize]
-                .as_ref()
-                .is_some_and(|sending| segment.seq < sending.flight().una());
-        self.keep_alive_from = (is_small && is_probe).then_some(from);
-        is_small && (is_probe || is_answer)
-    }
-
     fn on_ack(&mut self, from: End, segment: &Segment, frame: &Frame) {
         let other = from.other();
         let Some(sending) = &mut self.ends[other as usize] else { return };
@@ -395,13 +354,6 @@ impl Connection {
             // keep-alive.
             self.active = frame.at;
             self.note_closed_window(since, (frame.at, frame.number), from);
-        }
-    }
-
-    /// Adds the silence of a window that was closed `since` then; `from` advertised it.
-    fn note_closed_window(&mut self, since: Instant, until: (Instant, u64), from: End) {
-        if until.0.since(since) >= MIN_LENGTH && self.silences.len() < MAX_SILENCES {
-            self.silences.push(silence(since, until, (from, Wait::Window)));
         }
     }
 
@@ -484,12 +436,6 @@ impl Connection {
             _ => (self, CapturePoint::Near),
         }
     }
-}
-
-/// A silence that lasts until this time and ends with this frame.
-fn silence(start: Instant, (at, frame): (Instant, u64), (end, wait): (End, Wait)) -> Silence {
-    let length = at.since(start).secs_f64();
-    Silence { end: name(end), start: start.secs_f64(), length, frame, wait }
 }
 
 /// The name of an end in reports.

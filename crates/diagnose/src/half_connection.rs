@@ -94,6 +94,8 @@ pub(crate) struct HalfConnection {
     /// The payload of a full segment in bytes, as far as the handshake shows it.
     pub mss: u32,
     pub retransmissions: u64,
+    /// The retransmission timer after the last timeout, and the number of RTT samples then.
+    backed_off: Option<(Duration, u64)>,
     /// Segments with the flag CWR that answer ECN echoes of the peer (RFC 3168 section 6.1).
     pub ecn_reductions: u64,
     /// Has the peer sent an ECN echo since the last of these?
@@ -126,6 +128,7 @@ impl HalfConnection {
             segments: 0,
             mss: UNKNOWN_MSS,
             retransmissions: 0,
+            backed_off: None,
             ecn_reductions: 0,
             has_ecn_echo: false,
             is_accurate_ecn: false,
@@ -185,6 +188,15 @@ impl HalfConnection {
     fn is_discarded_by_paws(&self, segment: &Segment) -> bool {
         let stamps = segment.timestamps().zip(self.echoed);
         stamps.is_some_and(|(own, echoed)| (own.value.wrapping_sub(echoed) as i32) < -PAWS_WINDOW)
+    }
+
+    /// The longest that the retransmission timer may run now. A sender keeps a timer that is backed
+    /// off until the next RTT sample (RFC 6298 section 5).
+    pub fn longest_timeout(&self) -> Option<Duration> {
+        let timeout = self.rtt.timeout()?;
+        let is_kept = |samples| samples == self.rtt.samples;
+        let backed_off = self.backed_off.filter(|(_, samples)| is_kept(*samples));
+        Some(backed_off.map_or(timeout, |(backed_off, _)| timeout.max(backed_off)))
     }
 
     /// The number of segments on the wire that carry a payload of `len` bytes.
@@ -248,6 +260,9 @@ impl HalfConnection {
             _ => None,
         };
         self.retransmissions += 1;
+        if trigger.backoff().is_some() {
+            self.backed_off = Some((idle * 2, self.rtt.samples));
+        }
         let size = self.flight().size();
         let retransmission = Retransmission {
             frame: frame.number,

@@ -112,7 +112,10 @@ impl RttStatistics {
     pub fn measure_newest(&mut self, sent: Instant, at: Instant) {
         self.newest = self.newest.max(Some(sent));
         let rtt = at.since(sent);
-        self.rise.measure(sent, (rtt, self.latest.unwrap_or(rtt)));
+        // On a slow link full segments take much longer than the SYN, whose sample is the first.
+        if self.samples > 1 {
+            self.rise.measure(sent, (rtt, self.latest.unwrap_or(rtt)));
+        }
         self.take(rtt);
     }
 
@@ -248,6 +251,12 @@ mod tests {
             let after = route.after_step.expect("a step");
             assert!((route.least - 0.04).abs() < 0.001 && (after - 0.6).abs() < 0.001, "{route:?}");
         }
+    }
+
+    #[test]
+    fn full_segments_after_the_syn_are_no_step() {
+        let slow = round_trips((0..100).map(|at| if at == 0 { 8 } else { 108 + at % 2 * 62 }));
+        assert!(slow.have_grown() && slow.after_step.is_none(), "{slow:?}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use rtolab_capture::End;
+use rtolab_tcp::Seq;
 use rtolab_time::{Duration, Instant};
 
 /// The shortest interval that counts as a silence. It is longer than most timers of delayed ACKs
@@ -96,4 +97,16 @@ pub struct Silence {
     pub frame: u64,
     /// What the connection waited for.
     pub wait: Wait,
+}
+
+/// A silence that the waiting sender ended with new data, such as a tail loss probe. An ACK without
+/// a retransmission shows that only the ACK was late; a retransmission shows nothing of the kind.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenSilence {
+    pub sender: End,
+    /// The oldest unacknowledged sequence number.
+    pub una: Seq,
+    /// The number of retransmissions before.
+    pub retransmissions: u64,
+    pub silence: Silence,
 }

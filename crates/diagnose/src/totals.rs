@@ -35,6 +35,11 @@ const TIMES_THE_LOSS_RATE: f64 = 20.0;
 const OPENING_SEGMENTS: u64 = 3;
 /// Losses of fewer than one in this number of segments do not matter.
 const MATTERS_ONCE_IN: u64 = 1000;
+/// If there are fewer known losses than this per retransmission of data without a verdict, their
+/// number is a lower bound.
+const LOSSES_PER_UNKNOWN: u64 = 10;
+/// Losses that pauses may hide matter from one pause in this number of segments on.
+const SEGMENTS_PER_PAUSE: u64 = 20;
 /// The minimum confidence of a verdict that is no guess.
 const MIN_CONFIDENCE: f64 = 0.6;
 /// Shorter stalls are those of an ordinary retransmission timeout, in seconds.
@@ -222,6 +227,7 @@ impl CaptureTotals {
                 TimeoutClass::Unknown => &mut self.unknown_timeouts,
             } += 1;
         }
+        let mut lost_by_sender = 0.0;
         for episode in &report.episodes {
             let (stall, lost) = (episode.cost.stall, episode.cost.time_lost.unwrap_or(0.0));
             if episode.class == TimeoutClass::Spurious {
@@ -234,9 +240,10 @@ impl CaptureTotals {
             }
             self.add_repairs_by_timeout(report, episode);
             if episode.is_mostly_unneeded && episode.class != TimeoutClass::Genuine {
-                self.time_lost_by_sender += stall.map_or(0.0, |stall| (lost - stall).max(0.0));
+                lost_by_sender += stall.map_or(0.0, |stall| (lost - stall).max(0.0));
             }
         }
+        self.time_lost_by_sender += lost_by_sender.min(report.time_lost.unwrap_or(0.0));
         for silence in &report.silences {
             let waits = match (silence.wait, silence.end) {
                 (Wait::Network, _) => &mut self.late,
@@ -296,6 +303,12 @@ impl CaptureTotals {
         (self.unexplained() + self.doubtful) * MATTERS_ONCE_IN > self.segments
     }
 
+    /// May pauses hide losses that would matter? A capture at the receiver does not show the loss
+    /// of the last segments before a pause: what is retransmitted then arrives in order.
+    pub const fn may_hide_losses(&self) -> bool {
+        self.undecided.count * SEGMENTS_PER_PAUSE > self.segments
+    }
+
     /// Retransmissions without a verdict, other than those that nothing answered.
     pub const fn unexplained(&self) -> u64 {
         self.unknown.saturating_sub(self.unanswered)
@@ -303,9 +316,15 @@ impl CaptureTotals {
 
     /// Is all that happened that nothing answered any more?
     pub fn is_unanswered_only(&self) -> bool {
-        let has_failed =
-            self.is_single() && self.failures.keys().any(|kind| *kind != FailureKind::Reset);
-        (self.idle_timeouts > 0 || has_failed) && self.retransmissions == self.unanswered
+        (self.idle_timeouts > 0 || self.have_all_failed())
+            && self.retransmissions == self.unanswered
+    }
+
+    /// Did nothing answer any connection any more?
+    pub fn have_all_failed(&self) -> bool {
+        let failures = self.failures.iter().filter(|(kind, _)| **kind != FailureKind::Reset);
+        let failed: u64 = failures.map(|(_, failed)| failed.count).sum();
+        failed > 0 && failed == self.connections + self.one_way + self.unopened()
     }
 
     /// The time in which the connection waited for no network, in seconds.
@@ -426,6 +445,12 @@ impl CaptureTotals {
     pub fn loss(&self) -> Option<LossRate> {
         let design = if self.lost > 0 { self.squares as f64 / self.lost as f64 } else { 1.0 };
         LossRate::of([self.lost, self.unknown_data], self.segments, design)
+    }
+
+    /// Is the number of lost segments a lower bound, because too many retransmissions lack a
+    /// verdict?
+    pub const fn is_loss_lower_bound(&self) -> bool {
+        self.unknown_data * LOSSES_PER_UNKNOWN >= self.lost
     }
 
     /// Did a server discard segments that open connections because its listen queue was full? A

@@ -210,7 +210,9 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
              and none was left; timestamps do not: `sysctl net.ipv4.tcp_timestamps=1` at both \
              ends, if they run Linux; `--what-if` says what they would save."
         }
-        0 if !totals.failures.is_empty() && totals.is_single() => return None,
+        0 if totals.have_all_failed() || !totals.failures.is_empty() && totals.is_single() => {
+            return None;
+        }
         0 if totals.late.count + totals.idle_timeouts == 0 => {
             return healthy(report, basis, totals);
         }

@@ -170,7 +170,7 @@ fn network(totals: &CaptureTotals) -> NetworkVerdict {
         || totals.ack_lost == 0 && totals.unneeded > 0 && totals.lost == 0;
     let nothing_known = totals.lost == 0
         && totals.unneeded == 0
-        && (totals.unexplained() > 0 || totals.is_unanswered_only());
+        && (totals.unexplained() > 0 || totals.is_unanswered_only() || totals.may_hide_losses());
     let lost = totals.lost + totals.lost_openings + totals.lost_fins + totals.ack_lost;
     let loses = lost > 0 && !totals.is_listen_queue_full();
     match (loses, late) {

@@ -206,6 +206,11 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
                 "No loss is certain, but at times packets are delayed.".to_string()
             }
             _ if totals.is_doubtful() => "No loss is certain.".to_string(),
+            _ if totals.may_hide_losses() => {
+                "No loss shows here; at the receiver, the loss of the last segments before a pause \
+                 does not show."
+                    .to_string()
+            }
             ..FEW_SEGMENTS => format!("{loses} {nothing} here, but carried little data."),
             _ if late == 0 => format!("{loses} {nothing}."),
             _ if totals.is_delayed_once() => {
@@ -215,7 +220,8 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
         };
         return Some(Sentence::new(text, basis, &figures));
     }
-    let mut text = format!("{loses} {} of the data segments", percent(share));
+    let at_least = if totals.is_loss_lower_bound() { "at least " } else { "" };
+    let mut text = format!("{loses} {at_least}{} of the data segments", percent(share));
     let mut basis = format!("{of}; 95 % interval {} to {}", percent(low), percent(high));
     let burst = totals.lost as f64 / totals.bursts.max(1) as f64;
     if totals.lost > 2 && burst >= BURSTY {

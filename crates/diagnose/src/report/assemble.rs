@@ -215,22 +215,30 @@ fn excuse_long_timers(report: &mut ConnectionReport) {
     }
 }
 
-/// The time lost to timeouts and to late acknowledgments.
+/// The time lost to timeouts and to late acknowledgments. Time that passed during several episodes,
+/// such as one of each end, counts once.
 fn time_lost(report: &ConnectionReport) -> Option<f64> {
     // Of an episode that does not end in the capture at least the stall was lost.
-    let cost = |episode: &EpisodeReport| match episode.end {
-        Some(_) => episode.cost.time_lost,
-        None => episode.cost.stall,
+    let lost = |episode: &EpisodeReport| match episode.end {
+        Some(end) => episode.cost.time_lost.map(|lost| [end - lost, end]),
+        None => episode.stalled,
     };
-    let costs: Option<f64> = report.episodes.iter().map(cost).sum();
     let is_hidden = report.only_from.is_some()
         || report.episodes.is_empty()
             && !report.retransmissions.is_empty()
             && report.vantage == Vantage::Receiver;
+    let spans: Option<Vec<[f64; 2]>> = report.episodes.iter().map(lost).collect();
+    let mut spans = spans.filter(|_| !is_hidden)?;
     let late = report.silences.iter().filter(|silence| silence.wait == Wait::Network);
-    let late: f64 = late.map(|one| one.length - report.min_rtt.unwrap_or(0.0)).sum();
-    // The sum of nothing is -0.0, and which zero is the larger one differs by compiler.
-    costs.map(|costs| 0.0 + costs + late.max(0.0)).filter(|_| !is_hidden)
+    let usual = report.min_rtt.unwrap_or(0.0);
+    spans.extend(late.map(|one| [one.start + usual, one.start + one.length]));
+    spans.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let (mut sum, mut until) = (0.0, f64::NEG_INFINITY);
+    for [from, to] in spans {
+        sum += (to - from.max(until)).max(0.0);
+        until = until.max(to);
+    }
+    Some(sum)
 }
 
 fn options(connection: &Connection) -> Option<Options> {

@@ -50,7 +50,10 @@ impl CaptureTotals {
             return;
         }
         // A retransmission fails if it or its acknowledgment is lost.
-        let share = (2.0 * share_of_other_losses(report, episode)).min(1.0);
+        let mut share = (2.0 * share_of_other_losses(report, episode)).min(1.0);
+        if outage.is_of_acks {
+            share = share.max(share_of_other_lost_acks(report, episode));
+        }
         let all = report.timeouts.iter().filter(|one| !one.handshake).count() as f64;
         let chance = (1..outage.timeouts).fold(all, |chance, _| chance * share);
         if chance <= MAX_CHANCE {
@@ -100,6 +103,19 @@ fn share_of_other_losses(report: &ConnectionReport, episode: &EpisodeReport) -> 
     });
     let segments: u64 = report.segments.iter().sum();
     (others.count() + frames.len() - 1) as f64 / segments.max(1) as f64
+}
+
+/// The share of the acknowledgments that were lost at other times: the retransmissions by timeout
+/// that failed in other episodes, of these and all packets without data. On a path that loses many
+/// acknowledgments, nothing else shows their loss.
+fn share_of_other_lost_acks(report: &ConnectionReport, episode: &EpisodeReport) -> f64 {
+    let others = report.episodes.iter().filter(|one| one.from == episode.from);
+    let others = others.filter(|one| one.frames != episode.frames);
+    let failed =
+        |one: &EpisodeReport| one.cost.timeouts.saturating_sub(u32::from(one.end.is_some()));
+    let failed: u64 = others.map(|one| u64::from(failed(one))).sum();
+    let without_data = report.packets.saturating_sub(report.segments.iter().sum());
+    failed as f64 / (failed + without_data).max(1) as f64
 }
 
 /// The timeouts of an episode.

@@ -1,0 +1,115 @@
+//! The silences of a connection.
+
+use rtolab_capture::End;
+use rtolab_tcp::{Flags, Segment};
+use rtolab_time::Instant;
+
+use super::{Connection, name};
+use crate::half_connection::HalfConnection;
+use crate::history::Frame;
+use crate::silence::{
+    MAX_SILENCES, MIN_LENGTH, MIN_STOPPED, OpenSilence, STOPPED_TIMEOUTS, Silence, Wait,
+};
+use crate::vantage::Vantage;
+
+impl Connection {
+    /// Adds a silence that a packet of `from` ended.
+    pub(super) fn add_silence(&mut self, from: End, silence: Silence) {
+        let sending = self.ends[from as usize].as_deref();
+        match sending.filter(|_| silence.wait == Wait::Network && silence.end != name(from)) {
+            Some(sending) => self.open_silences.push(OpenSilence {
+                sender: from,
+                una: sending.flight().una(),
+                retransmissions: sending.retransmissions,
+                silence,
+            }),
+            None => self.silences.push(silence),
+        }
+    }
+
+    /// Decides about open silences after a packet.
+    #[inline]
+    pub(super) fn close_silences(&mut self) {
+        if !self.open_silences.is_empty() {
+            self.close_open_silences();
+        }
+    }
+
+    #[cold]
+    fn close_open_silences(&mut self) {
+        for open in std::mem::take(&mut self.open_silences) {
+            let Some(sending) = self.ends[open.sender as usize].as_deref() else { continue };
+            if sending.retransmissions > open.retransmissions {
+                continue;
+            }
+            match sending.flight().una() > open.una {
+                true => self.silences.push(open.silence),
+                false => self.open_silences.push(open),
+            }
+        }
+    }
+
+    /// The silence before this packet; `None` if the capture does not explain it or an episode
+    /// does.
+    pub(super) fn silence(&self, from: End, segment: &Segment, frame: &Frame) -> Option<Silence> {
+        let of = |end: End| self.ends[end as usize].as_deref();
+        let is_over = segment.flags.any(Flags::FIN | Flags::RST) && segment.len == 0;
+        let known = self.seen.iter().all(|count| *count > 0)
+            && self.silences.len() + self.open_silences.len() < MAX_SILENCES;
+        let in_episode = self.ends.iter().flatten().any(|sending| sending.episodes.is_open());
+        if is_over || !known || in_episode {
+            return None;
+        }
+        let waits = |end: End| of(end).is_some_and(|sending| sending.flight().size() > 0);
+        let has_zero_window =
+            |end: End| of(end).is_some_and(|sending| sending.sender_state.zero_window().is_some());
+        let (end, wait) = match segment.len > 0 {
+            // The silence lasts until the window opens (`on_ack`).
+            _ if has_zero_window(from.other()) || has_zero_window(from) => return None,
+            _ if waits(from.other()) => self.late(frame.at, (from, from.other())),
+            true if waits(from) => self.late(frame.at, (from.other(), from)),
+            true if self.turnarounds.vantage(from) == Vantage::Sender => (from, Wait::Application),
+            true => (from, Wait::Unknown),
+            false => return None,
+        };
+        Some(silence(self.active, (frame.at, frame.number), (end, wait)))
+    }
+
+    /// The reason why `receiver` acknowledged data of `sender` only now.
+    fn late(&self, at: Instant, (receiver, sender): (End, End)) -> (End, Wait) {
+        let sending = self.ends[sender as usize].as_deref();
+        let timeout = sending.and_then(HalfConnection::longest_timeout);
+        let due = timeout.map(|timeout| (timeout * STOPPED_TIMEOUTS).max(MIN_STOPPED));
+        let is_overdue = due.is_some_and(|due| at.since(self.active) >= due);
+        match is_overdue && self.turnarounds.vantage(sender) == Vantage::Sender {
+            true => (sender, Wait::Host),
+            false => (receiver, Wait::Network),
+        }
+    }
+
+    /// Is this a keep-alive probe (RFC 9293 section 3.8.4), or the answer to one? Neither ends a
+    /// silence.
+    pub(super) fn is_keep_alive(&mut self, from: End, segment: &Segment, is_late: bool) -> bool {
+        let is_small = segment.len <= 1 && !segment.flags.any(Flags::SYN | Flags::FIN | Flags::RST);
+        let is_answer = self.keep_alive_from == Some(from.other()) && segment.len == 0;
+        let is_probe = is_late
+            && self.ends[from as usize]
+                .as_ref()
+                .is_some_and(|sending| segment.seq < sending.flight().una());
+        self.keep_alive_from = (is_small && is_probe).then_some(from);
+        is_small && (is_probe || is_answer)
+    }
+
+    /// Adds the silence of a window that was closed `since` then; `from` advertised it.
+    pub(super) fn note_closed_window(&mut self, since: Instant, until: (Instant, u64), from: End) {
+        if until.0.since(since) >= MIN_LENGTH && self.silences.len() < MAX_SILENCES {
+            self.silences.push(silence(since, until, (from, Wait::Window)));
+        }
+    }
+}
+
+/// A silence that lasts until this time and ends with this frame.
+fn silence(start: Instant, (at, frame): (Instant, u64), (end, wait): (End, Wait)) -> Silence {
+    let length = at.since(start).secs_f64();
+    Silence { end: name(end), start: start.secs_f64(), length, frame, wait }
+}
