@@ -1,5 +1,7 @@
 //! One connection of a capture, in both directions.
 
+mod silences;
+
 use rtolab_capture::{Captured, CapturedPacket, Conversation, End};
 use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
@@ -10,6 +12,7 @@ use crate::capture_points::{
 use crate::duplicates::{Copy, Location, RecentPackets};
 use crate::half_connection::HalfConnection;
 use crate::history::Frame;
+use crate::pauses::Pauses;
 use crate::silence::{
     AfterIdle, MAX_SILENCES, MIN_IDLE, MIN_LENGTH, MIN_STOPPED, STOPPED_TIMEOUTS, Silence, Wait,
 };
@@ -64,6 +67,9 @@ pub(crate) struct Connection {
     pub far: Option<Box<Connection>>,
     /// Are the timers of other minimum RTOs replayed?
     pub replays_timers: bool,
+    /// The captured bytes of a frame that ends before the options of TCP do.
+    pub cut_at: Option<u32>,
+    pub pauses: Pauses,
 }
 
 /// The closing state of a connection.
@@ -112,6 +118,8 @@ impl Connection {
             points: None,
             far: None,
             replays_timers: false,
+            cut_at: None,
+            pauses: Pauses::default(),
         }
     }
 
@@ -266,7 +274,11 @@ impl Connection {
             && self.is_keep_alive(from, segment, is_late);
         let silence =
             (is_late && !is_keep_alive).then(|| self.silence(from, segment, frame)).flatten();
-        let before = if silence.is_some() { self.retransmissions() } else { 0 };
+        let pause = self.pause((from, segment), frame, is_late);
+        let before = match silence.is_some() || pause.is_some() {
+            true => self.retransmissions(),
+            false => 0,
+        };
         let idle = at.since(self.last);
         (self.last, self.last_frame) = (at, frame.number);
         if !is_keep_alive {
@@ -275,6 +287,9 @@ impl Connection {
         self.seen[from as usize] += 1;
         self.process((from, segment), frame, captured);
         self.note_answer(from, segment);
+        if let Some((length, wait)) = pause.filter(|_| self.retransmissions() == before) {
+            self.pauses.add(length, from, wait);
+        }
         if let Some(silence) = silence.filter(|_| self.retransmissions() == before) {
             let is_idle = matches!(silence.wait, Wait::Application | Wait::Unknown);
             if is_idle && idle >= MIN_IDLE {
@@ -317,6 +332,12 @@ impl Connection {
             self.close_state = CloseState::Closed;
             return;
         }
+        if let Some(length) = captured.cut_at {
+            self.cut_at = Some(length);
+            if let Some(sending) = &mut self.ends[from.other() as usize] {
+                sending.on_cut_ack(segment, at);
+            }
+        }
         if segment.flags.has(Flags::ACK) {
             self.on_ack(from, segment, frame);
         }
@@ -324,10 +345,6 @@ impl Connection {
             self.on_sent(from, segment, frame);
         }
         self.on_fin(from, segment);
-    }
-
-    fn retransmissions(&self) -> u64 {
-        self.ends.iter().flatten().map(|sending| sending.retransmissions).sum()
     }
 
     /// The silence before this packet; `None` if the capture does not explain it or an episode
@@ -367,19 +384,6 @@ impl Connection {
         }
     }
 
-    /// Is this a keep-alive probe (RFC 9293 section 3.8.4), or the answer to one? Neither ends a
-    /// silence.
-    fn is_keep_alive(&mut self, from: End, segment: &Segment, is_late: bool) -> bool {
-        let is_small = segment.len <= 1 && !segment.flags.any(Flags::SYN | Flags::FIN | Flags::RST);
-        let is_answer = self.keep_alive_from == Some(from.other()) && segment.len == 0;
-        let is_probe = is_late
-            && self.ends[from as usize]
-                .as_ref()
-                .is_some_and(|sending| segment.seq < sending.flight().una());
-        self.keep_alive_from = (is_small && is_probe).then_some(from);
-        is_small && (is_probe || is_answer)
-    }
-
     fn on_ack(&mut self, from: End, segment: &Segment, frame: &Frame) {
         let other = from.other();
         let Some(sending) = &mut self.ends[other as usize] else { return };
@@ -395,13 +399,6 @@ impl Connection {
             // keep-alive.
             self.active = frame.at;
             self.note_closed_window(since, (frame.at, frame.number), from);
-        }
-    }
-
-    /// Adds the silence of a window that was closed `since` then; `from` advertised it.
-    fn note_closed_window(&mut self, since: Instant, until: (Instant, u64), from: End) {
-        if until.0.since(since) >= MIN_LENGTH && self.silences.len() < MAX_SILENCES {
-            self.silences.push(silence(since, until, (from, Wait::Window)));
         }
     }
 
