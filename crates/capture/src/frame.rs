@@ -30,6 +30,8 @@ pub struct Captured {
     /// The result of the verification of TCP's checksum. In a capture at the sending host it is
     /// often wrong, because the network card computes it later.
     pub checksum: Checksum,
+    /// The captured bytes of the frame, if these end before the TCP options do.
+    pub cut_at: Option<u32>,
     /// The fingerprint, if it is a SYN.
     pub syn_fingerprint: Option<SynFingerprint>,
 }
@@ -43,7 +45,7 @@ impl Captured {
             return None;
         }
         let mut captured = Self::empty();
-        segment(&packet, Verification::Off, (0, at, None), &mut captured).ok()?;
+        segment(&packet, Verification::Off, (0, at, None, bytes.len()), &mut captured).ok()?;
         Some(captured)
     }
 
@@ -78,6 +80,7 @@ impl Captured {
             hops: 0,
             interface: 0,
             checksum: Checksum::Unverified,
+            cut_at: None,
             syn_fingerprint: None,
         }
     }
@@ -185,13 +188,21 @@ fn untagged(mut ether_type: u16, mut bytes: &[u8]) -> Option<&[u8]> {
     matches!(ether_type, 0x0800 | 0x86dd).then_some(bytes)
 }
 
+/// The length of a frame, if it ends before the TCP options do. `tcp` is the captured part of a
+/// segment of `length` bytes.
+#[inline]
+fn cut_at(tcp: &[u8], length: usize, frame_len: usize) -> Option<u32> {
+    let header = tcp.get(12).map_or(0, |offset| usize::from(offset >> 4) * 4);
+    (header > tcp.len() && header <= length).then(|| frame_len.try_into().unwrap_or(u32::MAX))
+}
+
 /// Fills `captured` with the segment in a complete IP packet, captured `at` this time as this frame
-/// of its file. In place, because the packet is large.
+/// of its file, with this number of captured bytes. In place, because the packet is large.
 #[inline]
 pub(crate) fn segment(
     ip: &Ip<'_>,
     verification: Verification,
-    (number, at, comment): (u64, Instant, Option<Cow<'static, str>>),
+    (number, at, comment, frame_len): (u64, Instant, Option<Cow<'static, str>>, usize),
     captured: &mut Captured,
 ) -> Result<(), NoSegment> {
     if !ip.is_tcp() {
@@ -205,6 +216,7 @@ pub(crate) fn segment(
         Some(whole) if checksum_holds(whole, ip.header.addresses) => Checksum::Good,
         Some(_) => Checksum::Bad,
     };
+    captured.cut_at = cut_at(ip.payload, ip.length, frame_len);
     let is_syn = packet.segment.flags.has(Flags::SYN);
     captured.syn_fingerprint = is_syn.then(|| SynFingerprint::of(ip));
     packet.at = at;

@@ -246,7 +246,7 @@ fn fill(
     fragments: &mut Fragments,
 ) -> Result<bool, NoSegment> {
     let ip = frame::ip(link, record.bytes, record.original_len)?;
-    let head = (number, record.at, record.comment);
+    let head = (number, record.at, record.comment, record.bytes.len());
     captured.interface = frame::interface(link, record.interface.1, record.bytes);
     let Some(fragment) = ip.fragment else {
         return frame::segment(&ip, checksums, head, captured).map(|()| true);

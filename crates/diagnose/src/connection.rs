@@ -13,6 +13,7 @@ use crate::capture_points::{
 use crate::duplicates::{Copy, Location, RecentPackets};
 use crate::half_connection::HalfConnection;
 use crate::history::Frame;
+use crate::pauses::Pauses;
 use crate::silence::{AfterIdle, MIN_IDLE, MIN_LENGTH, OpenSilence, Silence, Wait};
 use crate::stack::Opening;
 use crate::timers::TimerReplay;
@@ -67,6 +68,9 @@ pub(crate) struct Connection {
     pub far: Option<Box<Connection>>,
     /// Are the timers of other minimum RTOs replayed?
     pub replays_timers: bool,
+    /// The captured bytes of a frame that ends before the options of TCP do.
+    pub cut_at: Option<u32>,
+    pub pauses: Pauses,
 }
 
 /// The closing state of a connection.
@@ -116,6 +120,8 @@ impl Connection {
             points: None,
             far: None,
             replays_timers: false,
+            cut_at: None,
+            pauses: Pauses::default(),
         }
     }
 
@@ -274,7 +280,11 @@ impl Connection {
             && self.is_keep_alive(from, segment, is_late);
         let silence =
             (is_late && !is_keep_alive).then(|| self.silence(from, segment, frame)).flatten();
-        let before = if silence.is_some() { self.retransmissions() } else { 0 };
+        let pause = self.pause((from, segment), frame, is_late);
+        let before = match silence.is_some() || pause.is_some() {
+            true => self.retransmissions(),
+            false => 0,
+        };
         let idle = at.since(self.last);
         (self.last, self.last_frame) = (at, frame.number);
         if !is_keep_alive {
@@ -284,6 +294,9 @@ impl Connection {
         self.process((from, segment), frame, captured);
         self.note_answer(from, segment);
         self.close_silences();
+        if let Some((length, wait)) = pause.filter(|_| self.retransmissions() == before) {
+            self.pauses.add(length, from, wait);
+        }
         if let Some(silence) = silence.filter(|_| self.retransmissions() == before) {
             let is_idle = matches!(silence.wait, Wait::Application | Wait::Unknown);
             if is_idle && idle >= MIN_IDLE {
@@ -326,6 +339,12 @@ impl Connection {
             self.close_state = CloseState::Closed;
             return;
         }
+        if let Some(length) = captured.cut_at {
+            self.cut_at = Some(length);
+            if let Some(sending) = &mut self.ends[from.other() as usize] {
+                sending.on_cut_ack(segment, at);
+            }
+        }
         if segment.flags.has(Flags::ACK) {
             self.on_ack(from, segment, frame);
         }
@@ -333,10 +352,6 @@ impl Connection {
             self.on_sent(from, segment, frame);
         }
         self.on_fin(from, segment);
-    }
-
-    fn retransmissions(&self) -> u64 {
-        self.ends.iter().flatten().map(|sending| sending.retransmissions).sum()
     }
 
     fn on_ack(&mut self, from: End, segment: &Segment, frame: &Frame) {

@@ -1,14 +1,21 @@
 //! One direction of a connection: the segments of one end, and the ACKs of the other.
 
 mod fast_path;
+mod loss_response;
 mod network_duplicates;
+mod observed;
 mod replay;
+mod single_segment;
+mod window_limit;
 
 use rtolab_tcp::spurious::{DetectorVerdict, PassiveDetectors};
 use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
+use loss_response::LossResponse;
 use network_duplicates::NetworkDuplicates;
+pub(crate) use single_segment::{SingleSegments, Timer};
+use window_limit::WindowLimit;
 
 use crate::collect;
 use crate::conformance::Conformance;
@@ -84,6 +91,11 @@ pub(crate) struct HalfConnection {
     /// Has the peer ever sent a D-SACK?
     pub dsack_seen: bool,
     pub network_duplicates: NetworkDuplicates,
+    /// Duplicate ACKs whose SACK blocks the capture may have cut off.
+    pub cut_duplicates: u64,
+    pub window_limit: WindowLimit,
+    pub loss_response: LossResponse,
+    pub single_segments: SingleSegments,
     /// The sequence number of the last keep-alive or zero-window probe.
     probe: Option<Seq>,
     /// Payload bytes in the capture, retransmissions included.
@@ -123,6 +135,10 @@ impl HalfConnection {
             verdicts: Vec::new(),
             dsack_seen: false,
             network_duplicates: NetworkDuplicates::default(),
+            cut_duplicates: 0,
+            window_limit: WindowLimit::default(),
+            loss_response: LossResponse::default(),
+            single_segments: SingleSegments::new(),
             probe: None,
             bytes: 0,
             segments: 0,
@@ -165,8 +181,12 @@ impl HalfConnection {
             if segment.seq > max {
                 self.add_unseen(segment.seq, frame.at);
             }
+            self.single_segments.on_new_data(self.wire_segments(segment.len));
             self.sender_state.on_sent(frame.at, self.flight().size());
             self.note_sent(segment, frame.at, Cause::New);
+            if segment.len > 0 {
+                self.note_flight(frame.at);
+            }
             self.replay_new_data(frame.at);
             return;
         }
@@ -204,13 +224,6 @@ impl HalfConnection {
         if len <= self.mss { (len > 0) as u32 } else { len.div_ceil(self.mss) }
     }
 
-    /// Notes an ECN echo in an ACK of the peer.
-    #[inline]
-    pub const fn note_ecn_echo(&mut self, segment: &Segment) {
-        let echo = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::SYN);
-        self.has_ecn_echo |= echo;
-    }
-
     /// The payload of a full segment in bytes; the mean payload if the capture lacks the handshake.
     pub fn segment_size(&self) -> u64 {
         match self.mss {
@@ -228,6 +241,7 @@ impl HalfConnection {
         (vantage, turnaround): (Vantage, Duration),
     ) {
         let idle = self.sender_state.since_restart(frame.at);
+        let is_single = self.may_be_probe(segment);
         let trigger = match vantage {
             Vantage::Receiver if !segment.flags.has(Flags::SYN) => Trigger::Unknown,
             _ => {
@@ -235,6 +249,7 @@ impl HalfConnection {
                 self.sender_state.on_retransmission(segment, frame.at, past, turnaround)
             }
         };
+        let is_single = is_single && matches!(trigger, Trigger::Timeout(0));
         let is_probe = match trigger {
             Trigger::KeepAlive => segment.len == 0 || idle >= MIN_KEEP_ALIVE,
             Trigger::ZeroWindowProbe => segment.len <= 1,
@@ -249,6 +264,7 @@ impl HalfConnection {
             return;
         }
         self.sender_state.count_unanswered();
+        self.note_trigger(segment, (frame.number, trigger, is_single), idle);
         let detector_episode = match trigger {
             Trigger::Timeout(_) | Trigger::Syn(_) => {
                 Some(self.detectors.timeout(segment.seq, frame.at))
@@ -271,6 +287,7 @@ impl HalfConnection {
             len: segment.len,
             trigger,
             detector_episode,
+            is_single,
             idle,
             arrival,
             queue: self
@@ -368,14 +385,10 @@ impl HalfConnection {
         if let Some(timestamps) = segment.timestamps().filter(|_| segment.flags.has(Flags::ACK)) {
             self.echoed = Some(timestamps.echo);
         }
-        if let Some(mss) = segment.syn_options().mss {
-            let options = if segment.timestamps().is_some() { TIMESTAMPS } else { 0 };
-            self.mss = u32::from(mss).saturating_sub(options).max(1);
-        }
-        if let (true, Some(timers)) = (segment.flags.has(Flags::SYN), &mut self.timers) {
-            timers.has_probes = segment.syn_options().sack_permitted;
-        }
+        self.note_syn_options(segment);
         let Some(facts) = facts else { return };
+        self.single_segments.on_ack(facts.is_new());
+        self.note_window(segment, frame.at);
         self.replay_ack(&facts, segment.timestamps());
         let overtaken = facts.original.filter(|end| sacked > 0 && *end < sacked_end);
         if let Some(end) = overtaken {
@@ -425,6 +438,7 @@ impl HalfConnection {
                 false => self.sender_state.possible_gap(),
             },
             delivered_original: delivered_original(facts, flight),
+            is_sack_cut: self.sender_state.is_sack_cut(),
         };
         collect::on_ack(&mut self.history, &ack);
         let settled = self.history.settled(frame.at);

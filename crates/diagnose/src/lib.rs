@@ -19,6 +19,7 @@ mod infer;
 mod open_connections;
 mod pair;
 mod paired_verdict;
+mod pauses;
 mod report;
 mod rtt;
 mod run;

@@ -43,8 +43,10 @@ static CONFIGS: LazyLock<Vec<Arc<Config>>> = LazyLock::new(|| {
 pub(crate) struct Deadlines {
     /// The probe timer; `NEVER` without probes.
     pub probe: Instant,
-    /// The retransmission timer.
+    /// The retransmission timer, which a probe restarts.
     pub timeout: Instant,
+    /// The retransmission timer if no probe restarts it.
+    pub unprobed: Instant,
 }
 
 /// The wait for the ACK of the oldest outstanding segment.
@@ -88,6 +90,8 @@ pub(crate) struct Repair {
     pub since: Instant,
     pub srtt: Duration,
     pub is_single: bool,
+    /// Was a probe sent during the wait, or in flight?
+    pub was_probed: bool,
     pub deadlines: [Deadlines; COUNT],
 }
 
@@ -162,6 +166,7 @@ impl TimerReplay {
         flight: &Flight,
         at: Instant,
     ) {
+        let was_probed = self.probe_end.is_some();
         match is_probe {
             true => self.probe_end = Some(flight.max()),
             false => self.recover = Some(flight.max()),
@@ -176,7 +181,8 @@ impl TimerReplay {
         });
         let Wait { since, is_single, .. } = wait;
         let (acked, srtt) = (Instant::NEVER, self.srtt());
-        self.repair = Some(Repair { frame, at, acked, since, srtt, is_single, deadlines });
+        self.repair =
+            Some(Repair { frame, at, acked, since, srtt, is_single, was_probed, deadlines });
     }
 
     /// Processes an ACK that advances SND.UNA. `sample` is when the segment was sent whose round
@@ -289,8 +295,10 @@ impl TimerReplay {
         let estimator = &self.estimators[index];
         let rto = estimator.rto();
         if wait.probing == Probing::No || estimator.estimate().is_none() {
-            return Deadlines { probe: Instant::NEVER, timeout: wait.since + rto };
+            let timeout = wait.since + rto;
+            return Deadlines { probe: Instant::NEVER, timeout, unprobed: timeout };
         }
+        let unprobed = wait.since + rto;
         // The probe is never later than the timeout, which runs from the oldest segment after new
         // data (`tcp_rto_delta_us`).
         let bound = if wait.by_ack { wait.restarted } else { wait.head_sent } + rto;
@@ -298,9 +306,9 @@ impl TimerReplay {
         let probe = if bound > wait.restarted { probe.min(bound) } else { probe };
         if wait.probing == Probing::InFlight {
             let timeout = (wait.head_sent + rto).max(probe);
-            return Deadlines { probe: Instant::NEVER, timeout };
+            return Deadlines { probe: Instant::NEVER, timeout, unprobed };
         }
         // A probe restarts the timer from now (`tcp_send_loss_probe`).
-        Deadlines { probe, timeout: probe + rto }
+        Deadlines { probe, timeout: probe + rto, unprobed }
     }
 }

@@ -60,10 +60,16 @@ pub struct Waits {
 }
 
 impl Waits {
-    fn add(&mut self, seconds: f64) {
+    pub(crate) fn add(&mut self, seconds: f64) {
         self.count += 1;
         self.seconds += seconds;
         self.longest = self.longest.max(seconds);
+    }
+
+    pub(crate) fn extend(&mut self, others: Self) {
+        self.count += others.count;
+        self.seconds += others.seconds;
+        self.longest = self.longest.max(others.longest);
     }
 }
 
@@ -81,6 +87,16 @@ pub struct CaptureTotals {
     pub bytes: u64,
     /// Acknowledged bytes that the capture lacks.
     pub missed_bytes: u64,
+    /// Duplicate ACKs whose SACK blocks the capture may have cut off.
+    #[serde(skip)]
+    pub(crate) cut_duplicates: u64,
+    /// The captured bytes of such a frame.
+    #[serde(skip)]
+    pub(crate) cut_at: u32,
+    /// The recoveries after which a whole flight was seen, and of those the ones that slowed the
+    /// sender down.
+    #[serde(skip)]
+    pub(crate) recoveries: [u64; 2],
     /// Data segments, retransmissions included.
     pub segments: u64,
     /// Lost data segments: those whose retransmission was needed.
@@ -134,6 +150,12 @@ pub struct CaptureTotals {
     pub ack_lost: u64,
     pub genuine: u64,
     pub unknown_timeouts: u64,
+    /// Of the timeouts, those that may be tail loss probes.
+    #[serde(skip)]
+    pub(crate) perhaps_probes: u64,
+    /// Waits for tail loss probes of a single segment that repaired a loss.
+    #[serde(skip)]
+    pub(crate) probe_repairs: Waits,
     /// Retransmissions of SYNs and SYN-ACKs.
     pub handshake: u64,
     /// The longest time without a new ACK that led to a spurious timeout, in seconds.
@@ -175,6 +197,9 @@ pub struct CaptureTotals {
     pub closed_window: Waits,
     /// Silences in which the application of client or server had nothing to send.
     pub application: [Waits; 2],
+    /// Do these and the undecided ones contain pauses of less than a second?
+    #[serde(skip)]
+    pub(crate) has_short_pauses: bool,
     /// Silences of which the capture does not show whether the path or an application caused them.
     pub undecided: Waits,
     /// Connections whose first data after a silence was never answered, or answered by a reset.
@@ -198,6 +223,7 @@ impl CaptureTotals {
     pub fn of(report: &ConnectionReport) -> Self {
         let mut totals = Self::default();
         totals.add(report);
+        totals.add_pauses(report);
         totals
     }
 
@@ -213,6 +239,13 @@ impl CaptureTotals {
         self.at_receiver += u64::from(at_receiver && !report.retransmissions.is_empty());
         self.bytes += report.bytes.iter().sum::<u64>();
         self.missed_bytes += report.missed_bytes;
+        if report.cut_duplicates.0 > 0 {
+            (self.cut_duplicates, self.cut_at) =
+                (self.cut_duplicates + report.cut_duplicates.0, report.cut_duplicates.1);
+        }
+        for (sum, count) in self.recoveries.iter_mut().zip(report.recoveries) {
+            *sum += count;
+        }
         self.segments += report.segments.iter().sum::<u64>();
         self.ecn_reductions += report.ecn_reductions;
         self.time_lost += report.time_lost.unwrap_or(0.0);
@@ -220,6 +253,7 @@ impl CaptureTotals {
         self.add_failure(report);
         for timeout in report.timeouts.iter().filter(|timeout| !timeout.handshake) {
             self.timeouts += 1;
+            self.perhaps_probes += u64::from(timeout.may_be_probe);
             *match timeout.class {
                 TimeoutClass::Spurious => &mut self.spurious,
                 TimeoutClass::AckLost => &mut self.ack_lost,
@@ -244,6 +278,14 @@ impl CaptureTotals {
             }
         }
         self.time_lost_by_sender += lost_by_sender.min(report.time_lost.unwrap_or(0.0));
+        for probe in &report.probes {
+            let waits = match probe.class {
+                TimeoutClass::Spurious => &mut self.late,
+                TimeoutClass::Genuine | TimeoutClass::AckLost => &mut self.probe_repairs,
+                TimeoutClass::Unknown => continue,
+            };
+            waits.add(probe.cost.stall.unwrap_or(0.0));
+        }
         for silence in &report.silences {
             let waits = match (silence.wait, silence.end) {
                 (Wait::Network, _) => &mut self.late,

@@ -113,6 +113,8 @@ pub(crate) struct SenderState {
     recovery: Recovery,
     /// The sequence number of the segment that timed out last, and the number of its timeouts.
     expired: Option<(Seq, u32)>,
+    /// When an ACK last repeated the last one, whose SACK blocks the capture may have cut off.
+    cut_duplicate: Option<Instant>,
     /// Was a tail loss probe sent since the last ACK of new data?
     probed: bool,
     /// When the peer began to advertise a zero window; `None` if the last window was not zero.
@@ -164,6 +166,11 @@ impl SenderState {
         self.gap.max(self.possible_gap)
     }
 
+    /// May the sender send a tail loss probe: no recovery, and no probe since the last progress?
+    pub fn may_probe(&self) -> bool {
+        !self.probed && self.recovery == Recovery::None
+    }
+
     /// Processes a SYN from the other end.
     pub const fn on_syn(&mut self, at: Instant) {
         self.last_ack = Some(at);
@@ -180,6 +187,17 @@ impl SenderState {
         (self.unanswered, self.unanswered_probes) = (0, 0);
         let is_closed = segment.window == 0 && !segment.flags.any(Flags::SYN | Flags::RST);
         self.zero_window = is_closed.then(|| self.zero_window.unwrap_or(at));
+    }
+
+    /// Processes an ACK that repeats the last one, and whose SACK blocks the capture may have cut
+    /// off.
+    pub const fn on_cut_duplicate(&mut self, at: Instant) {
+        self.cut_duplicate = Some(at);
+    }
+
+    /// May the capture have cut off SACK blocks?
+    pub const fn is_sack_cut(&self) -> bool {
+        self.cut_duplicate.is_some()
     }
 
     /// Processes the acknowledgment of new data.
@@ -240,6 +258,10 @@ impl SenderState {
         turnaround: Duration,
     ) -> Trigger {
         let trigger = self.trigger(segment, at, (flight, rtt), turnaround);
+        let trigger = match self.may_be_fast(trigger, at, rtt) {
+            true => Trigger::Unknown,
+            false => trigger,
+        };
         if trigger == Trigger::KeepAlive && at.since(self.last_sent) >= MIN_KEEP_ALIVE {
             self.unanswered_probes += 1;
         }
@@ -299,7 +321,9 @@ impl SenderState {
         let is_head = segment.seq <= flight.una();
         let not_ack_clocked = self.has_answered(at)
             || backoffs > 0 && !answers
-            || !flight.uses_sack() && self.has_fast_retransmitted(flight, since_ack);
+            || !flight.uses_sack()
+                && !self.is_sack_cut()
+                && self.has_fast_retransmitted(flight, since_ack);
         if is_head && not_ack_clocked && self.is_rto_due(at, rtt) {
             return Trigger::Timeout(backoffs);
         }
@@ -346,6 +370,16 @@ impl SenderState {
         let late = since_ack.is_some_and(|since| since > BURST);
         matches!(self.recovery, Recovery::Fast(_)) && retransmitted
             || self.duplicates > DUPLICATE_THRESHOLD && late
+    }
+
+    /// Is this a timeout that may be a fast retransmit, because ACKs came whose SACK blocks the
+    /// capture cut off?
+    fn may_be_fast(&self, trigger: Trigger, at: Instant, rtt: &RttStatistics) -> bool {
+        let since = self.last_ack.map_or(Duration::ZERO, |last| at.since(last));
+        let is_silent = rtt.timeout().is_some_and(|timeout| since * 10 >= timeout * 9);
+        let is_by_timer = matches!(trigger, Trigger::Timeout(0) | Trigger::TailLossProbe);
+        let is_reported = self.cut_duplicate.is_some_and(|cut| cut >= self.restarted);
+        is_by_timer && is_reported && !is_silent
     }
 
     /// Is the retransmission timer due, without backoff?

@@ -40,6 +40,7 @@ fn fill_if_plain(captured: &mut Captured, link: Link, bytes: &[u8]) -> Option<()
     let length = usize::from(half(2)).checked_sub(IPV4_HEADER)?;
     let payload = after.get(..length).unwrap_or(after);
     fill_segment(&mut captured.packet.segment, payload, length)?;
+    captured.cut_at = super::cut_at(payload, length, bytes.len());
     captured.checksum = Checksum::Unverified;
     captured.syn_fingerprint = None;
     captured.hops = ip[8];

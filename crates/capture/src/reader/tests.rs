@@ -110,6 +110,23 @@ fn a_truncated_packet_keeps_its_length() {
     assert_eq!(captured[0].checksum, Checksum::Cut);
 }
 
+/// The headers of IPv4 and TCP with timestamps take 52 bytes, and there is none of the link.
+#[test]
+fn a_packet_that_ends_within_its_tcp_options_says_where() {
+    for (snaplen, cut_at) in [(44, Some(44)), (51, Some(51)), (52, None), (60, None)] {
+        let interface = Interface { snaplen: Some(snaplen), ..Interface::named("cut") };
+        let mut writer = Writer::new(Vec::new(), &interface).expect("a vector");
+        writer.packet(&packet(AT, V4, 100)).expect("a vector");
+        let file = writer.finish().expect("a vector");
+        for reader in
+            [Reader::new(&file[..]), Reader::new(&file[..]).map(Reader::without_checksums)]
+        {
+            let captured = reader.expect("a capture").next().expect("a packet").expect("no error");
+            assert_eq!(captured.cut_at, cut_at, "{snaplen}");
+        }
+    }
+}
+
 #[test]
 fn pcap_in_both_orders_and_resolutions() {
     let bytes = ip(&packet(0, V4, 10));

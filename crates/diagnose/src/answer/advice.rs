@@ -273,11 +273,26 @@ fn slowed_down(
 ) -> Sentence {
     let ran = average(report, totals)
         .map_or(String::new(), |(speed, _)| format!(": the transfer ran at {speed}"));
+    let [recoveries, slowed] = totals.recoveries;
+    let is_slowed = slowed * 2 >= recoveries || totals.timeouts > 0;
+    let what = match recoveries {
+        0 if totals.timeouts == 0 => "A loss makes most senders slow down",
+        _ if is_slowed => "Each loss makes the sender slow down",
+        _ => {
+            "The losses did not make the sender slow down: as much data was outstanding after them"
+        }
+    };
+    let ran = if what.contains(':') { ran.replacen(':', ", and", 1) } else { ran };
     let text = format!(
-        "Each loss makes the sender slow down{ran}. `--what-if` estimates what that cost, and \
-         whether other settings of TCP would save time."
+        "{what}{ran}. `--what-if` estimates what losses cost, and whether other settings of TCP \
+         would save time."
     );
-    let figures = [("unneeded", json!(totals.unneeded)), ("go_back_n", json!(totals.go_back_n))];
+    let figures = [
+        ("unneeded", json!(totals.unneeded)),
+        ("go_back_n", json!(totals.go_back_n)),
+        ("recoveries", json!(recoveries)),
+        ("slowed", json!(slowed)),
+    ];
     Sentence::new(text, basis, &figures)
 }
 
@@ -303,6 +318,8 @@ fn healthy(
             )
         }
         _ if totals.grown > 0 => round_trips::advice(totals, average.map(|(speed, _)| speed)),
+        // The sentence about the window names the limit.
+        _ if report.is_some_and(|report| report.window_limit().is_some()) => return None,
         // The sentence about the silences says where to look.
         None if totals.undecided.count > 0 => return None,
         None => {

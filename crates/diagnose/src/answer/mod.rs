@@ -119,7 +119,12 @@ impl CaptureAnswer {
 
     /// Qualifies the answer if the capture lacks a considerable share of the packets.
     pub(crate) fn not_captured(&mut self, summary: &Summary, skipped: &SkippedPackets) {
-        let Some(sentence) = not_captured::sentence(summary, skipped) else { return };
+        for sentence in not_captured::sentences(summary, skipped) {
+            self.qualify(&sentence, summary);
+        }
+    }
+
+    fn qualify(&mut self, sentence: &Sentence, summary: &Summary) {
         let qualify = |network: &mut NetworkVerdict, sentences: &mut Vec<Sentence>| {
             sentences.insert(0, sentence.clone());
             if *network == NetworkVerdict::Healthy {
@@ -153,6 +158,7 @@ fn ranked(connections: &[ConnectionReport]) -> [Vec<&ConnectionReport>; 2] {
         !one.retransmissions.is_empty()
             || one.time_lost.is_some_and(|lost| lost >= MIN_CONNECTION_LOSS_S)
             || !one.silences.is_empty()
+            || one.window_limit().is_some()
             || one.only_from.is_some()
             || one.failure.is_some()
     };

@@ -9,8 +9,33 @@ use crate::summary::{SkippedPackets, Summary};
 /// From this share of missing data or packets on, losses and delays may be missing, too.
 const CONSIDERABLE: f64 = 0.01;
 
+/// The sentences about what the capture lacks.
+pub(super) fn sentences(
+    summary: &Summary,
+    skipped: &SkippedPackets,
+) -> impl Iterator<Item = Sentence> + use<> {
+    [cut_options(summary), sentence(summary, skipped)].into_iter().flatten()
+}
+
+/// The capture cut off TCP options, and so perhaps SACK blocks.
+fn cut_options(summary: &Summary) -> Option<Sentence> {
+    let (count, length) = (summary.totals.cut_duplicates, summary.totals.cut_at);
+    if count == 0 {
+        return None;
+    }
+    let text = format!(
+        "The capture cuts packets at {}, before the end of their TCP options, so SACK is missing: \
+         it shows neither reordering nor why the sender retransmitted. Capture with a snaplen of \
+         128 or more (`tcpdump -s 128`).",
+        bytes(length.into())
+    );
+    let basis = format!("{} cut", counted(count, "duplicate acknowledgment"));
+    let figures = [("cut", json!(count)), ("snaplen", json!(length))];
+    Some(Sentence::new(text, basis, &figures))
+}
+
 /// `None` unless the capture lacks a considerable share of the packets.
-pub(super) fn sentence(summary: &Summary, skipped: &SkippedPackets) -> Option<Sentence> {
+fn sentence(summary: &Summary, skipped: &SkippedPackets) -> Option<Sentence> {
     if summary.packets == 0 {
         return None;
     }

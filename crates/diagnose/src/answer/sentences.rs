@@ -329,11 +329,15 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
         return Some(Sentence::new(text, basis, &[("at_receiver", json!(totals.at_receiver))]));
     }
     let figures = [("time_lost", json!(lost)), ("time_lost_by_sender", json!(own))];
-    if totals.lost > 0 && totals.timeouts + totals.handshake == 0 {
+    let repairs = totals.timeouts + totals.handshake + totals.probe_repairs.count;
+    if totals.lost > 0 && repairs == 0 {
+        if totals.cut_duplicates > 0 {
+            return None;
+        }
         let text = "All losses were repaired without a timeout.";
         return Some(Sentence::new(text, "", &figures));
     }
-    if totals.timeouts + totals.handshake + totals.late.count == 0 || lost < MIN_MENTIONED_LOSS_S {
+    if repairs + totals.late.count == 0 || lost < MIN_MENTIONED_LOSS_S {
         return None;
     }
     let whose = match own {
@@ -350,7 +354,10 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
     };
     let of = subject.took.map_or(String::new(), |took| format!(" of its {}", seconds(took)));
     let transfer = subject.transfer;
-    let cause = match totals.timeouts == totals.spurious && totals.handshake == 0 {
+    let repairs = repairs - totals.probe_repairs.count;
+    let cause = match repairs == totals.spurious {
+        true if totals.probe_repairs.count > 0 && totals.delays() == 0 => "Waits for probes",
+        true if totals.probe_repairs.count > 0 => "Waits for probes and delays",
         true if totals.is_delayed_once() => "The delay",
         true => "Delays",
         false if totals.delays() == 0 => "Timeouts",
@@ -365,6 +372,26 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
     Some(Sentence::new(text, basis, &figures))
 }
 
+/// A receiver whose window limits the sender most of the time.
+fn full_window(report: &ConnectionReport, totals: &CaptureTotals) -> Option<Sentence> {
+    let (full, is_small) = report.window_limit()?;
+    // Another sentence says it of a window that was closed for long.
+    if totals.closed_window.seconds * 2.0 >= full {
+        return None;
+    }
+    let why = match is_small {
+        true => "it was small or closed, because the receiving program reads slowly",
+        false => {
+            "its receive buffer is too small for the rate of the link and the round trip \
+             (`sysctl net.ipv4.tcp_rmem`, `SO_RCVBUF`)"
+        }
+    };
+    let text = format!("The receiver's window was the limit for {}: {why}.", seconds(full));
+    let basis = format!("full for {} of {}", seconds(full), seconds(report.end - report.start));
+    let figures = [("full", json!(full)), ("small", json!(report.full_window[1]))];
+    Some(Sentence::new(text, basis, &figures))
+}
+
 /// Sentences about time that was not lost on the network.
 fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<Sentence> {
     let mut said = Vec::new();
@@ -375,8 +402,9 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
                  is not the network's time.",
                 seconds(waits.seconds)
             );
+            let of = if totals.has_short_pauses { "" } else { " of a second and more" };
             let basis = format!(
-                "{} of a second and more, the longest {}",
+                "{}{of}, the longest {}",
                 counted(waits.count, "pause"),
                 seconds(waits.longest)
             );
@@ -409,6 +437,7 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
         let figures = [("count", json!(waits.count)), ("seconds", json!(waits.seconds))];
         said.push(Sentence::new(text, basis, &figures));
     }
+    said.extend(report.and_then(|report| full_window(report, totals)));
     if totals.undecided.count > 0 {
         let waits = totals.undecided;
         let text = format!(

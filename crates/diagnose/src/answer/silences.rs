@@ -10,7 +10,8 @@ use crate::totals::CaptureTotals;
 
 /// What the sender met while nothing was acknowledged.
 pub(super) fn sentences(totals: &CaptureTotals) -> impl Iterator<Item = Sentence> {
-    let all = [late_timeouts, other_timeouts, repairs_by_timeout, held, late, idle_timeouts];
+    let all =
+        [late_timeouts, other_timeouts, probes, repairs_by_timeout, held, late, idle_timeouts];
     all.into_iter().filter_map(|one| one(totals))
 }
 
@@ -52,23 +53,51 @@ fn repairs_by_timeout(totals: &CaptureTotals) -> Option<Sentence> {
     Some(Sentence::new(text, basis, &figures))
 }
 
+/// The timer of the timeouts.
+const fn timer(totals: &CaptureTotals) -> &'static str {
+    match totals.perhaps_probes {
+        0 => "retransmission timer",
+        _ => {
+            "timer (for a retransmission or a tail loss probe, which the capture does not tell apart)"
+        }
+    }
+}
+
+/// Tail loss probes of a single segment that repaired a loss.
+fn probes(totals: &CaptureTotals) -> Option<Sentence> {
+    let repairs = totals.probe_repairs;
+    if repairs.count == 0 {
+        return None;
+    }
+    let most = if repairs.count == 1 { "" } else { "up to " };
+    let text = format!(
+        "{} the last segment before a pause was repaired only by a tail loss probe, after \
+         {most}{}.",
+        times(repairs.count),
+        seconds(repairs.longest)
+    );
+    let basis = format!("{} in all", seconds(repairs.seconds));
+    let figures = [("count", json!(repairs.count)), ("seconds", json!(repairs.seconds))];
+    Some(Sentence::new(text, basis, &figures))
+}
+
 fn late_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
     if totals.spurious == 0 {
         return None;
     }
     let (stall, at) = (seconds(totals.longest_stall), seconds(totals.longest_stall_at));
-    let expired = times(totals.spurious).to_lowercase();
+    let (expired, timer) = (times(totals.spurious).to_lowercase(), timer(totals));
     let text = match totals.stalls {
-        0 => format!("The retransmission timer expired {expired} although data was only late."),
+        0 => format!("The {timer} expired {expired} although data was only late."),
         1 => format!(
             "Nothing was acknowledged for {stall}, from {at} into the capture on; then the \
              acknowledgments showed that the original packets had arrived. Meanwhile the sender's \
-             retransmission timer had expired {expired}, without need."
+             {timer} had expired {expired}, without need."
         ),
         count => format!(
             "{} nothing was acknowledged for a while, the longest time for {stall} from {at} into \
              the capture on; then acknowledgments showed that the original packets had arrived. \
-             Meanwhile the sender's retransmission timer had expired {expired}, without need.",
+             Meanwhile the sender's {timer} had expired {expired}, without need.",
             times(count)
         ),
     };
@@ -90,8 +119,9 @@ fn other_timeouts(totals: &CaptureTotals) -> Option<Sentence> {
     let mut parts = Vec::new();
     if genuine > 0 {
         parts.push(format!(
-            "{} the sender repaired a loss only when its retransmission timer expired",
-            times(genuine)
+            "{} the sender repaired a loss only when its {} expired",
+            times(genuine),
+            timer(totals)
         ));
     }
     if ack_lost > 0 {

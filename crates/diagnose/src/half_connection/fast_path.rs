@@ -39,6 +39,8 @@ impl HalfConnection {
         if !is_plain || self.is_discarded_by_paws(segment) {
             return false;
         }
+        self.single_segments.on_new_data(self.wire_segments(segment.len));
+        let flight = self.detectors.flight();
         self.sender_state.on_sent(frame.at, flight.size());
         self.history.order.clear();
         if segment.len > 0 {
@@ -47,6 +49,7 @@ impl HalfConnection {
             self.conformance.on_sent(segment, frame, (self.detectors.flight(), self.rtt.srtt));
             self.arrivals.take_expected(segment);
             self.detectors.sent(segment, frame.at, Cause::New);
+            self.note_flight(frame.at);
             self.replay_new_data(frame.at);
         }
         true
@@ -64,7 +67,8 @@ impl HalfConnection {
     /// The fast path of [`Self::on_ack`], while no retransmission is pending. Returns false if the
     /// ACK cannot take it; nothing has changed then. Has the same effect as [`Self::on_any_ack`].
     fn on_plain_ack(&mut self, segment: &Segment, at: Instant) -> bool {
-        if !self.history.is_empty() || self.episodes.is_open() {
+        if !self.history.is_empty() || self.episodes.is_open() || self.single_segments.is_pending()
+        {
             return false;
         }
         let head_sent = self.head_sent();
@@ -72,6 +76,7 @@ impl HalfConnection {
         self.episodes.on_packet_received(at);
         self.sender_state.on_packet_received(segment, at);
         self.conformance.on_ack(segment);
+        self.note_window(segment, at);
         if let Some(timestamps) = segment.timestamps() {
             self.echoed = Some(timestamps.echo);
         }

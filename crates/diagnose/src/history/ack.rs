@@ -23,9 +23,16 @@ pub(crate) struct Ack<'a> {
     /// When the newest original that this ACK is the first to report was sent. Retransmitted
     /// segments do not count.
     pub delivered_original: Option<Instant>,
+    /// May the capture have cut off SACK blocks of this connection?
+    pub is_sack_cut: bool,
 }
 
 impl Ack<'_> {
+    /// Does the receiver use SACK, or may it?
+    pub fn may_have_sack(&self) -> bool {
+        self.is_sack_cut || self.flight.uses_sack()
+    }
+
     /// Does it acknowledge all of this range, cumulatively or selectively?
     pub fn reports(&self, start: Seq, end: Seq) -> bool {
         let skip = usize::from(self.facts.dsack.is_some());

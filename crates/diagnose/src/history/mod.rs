@@ -143,14 +143,21 @@ impl RetransmissionHistory {
         if facts.dsack.is_some() || !facts.is_new() {
             self.last_duplicate = Some(facts.at);
         }
-        if !ack.flight.uses_sack() {
+        if !ack.may_have_sack() {
             if !facts.is_new() && facts.duplicate {
                 self.order.on_duplicate();
             }
-        } else if ack.is_duplicate() {
+        } else if ack.is_duplicate() && !self.is_first_to_report(ack) {
             let soonest = ack.rtt.min.unwrap_or_default() * TOO_SOON / 100;
             self.unanswered.on_duplicate(facts.at, soonest);
         }
+    }
+
+    /// Is this ACK the first to report a range? If the capture lacks the original, the flight may
+    /// not know that its SACK blocks report something new.
+    fn is_first_to_report(&self, ack: &Ack<'_>) -> bool {
+        let mut awaited = self.ranges.iter().filter(|range| range.covering_ack.is_none());
+        awaited.any(|range| ack.reports(range.start, range.end))
     }
 
     /// Records this ACK in the ranges that it is the first to cover. Returns whether there are any.
@@ -182,7 +189,7 @@ impl RetransmissionHistory {
     /// Without SACK, the transmission whose arrival advanced the cumulative ACK.
     fn answered(&self, ack: &Ack<'_>) -> Option<(Seq, Instant)> {
         let facts = ack.facts;
-        if ack.flight.uses_sack() || !facts.is_new() {
+        if ack.may_have_sack() || !facts.is_new() {
             return None;
         }
         let una = facts.una_before;
@@ -200,7 +207,7 @@ impl RetransmissionHistory {
     /// Updates the state that depends on later ACKs.
     pub fn finish_ack(&mut self, ack: &Ack<'_>) {
         let facts = ack.facts;
-        if !ack.flight.uses_sack() && facts.is_new() {
+        if !ack.may_have_sack() && facts.is_new() {
             self.order.on_ack(self.delivered.answered);
         }
         if !self.awaits_ack {

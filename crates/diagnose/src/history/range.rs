@@ -31,6 +31,8 @@ pub(crate) struct Retransmission {
     pub trigger: Trigger,
     /// For a timeout: the number of its episode in the passive detectors.
     pub detector_episode: Option<u32>,
+    /// May it be a tail loss probe of the only outstanding segment, if it is a timeout?
+    pub is_single: bool,
     /// The time since the last event that restarts a retransmission timer.
     pub idle: Duration,
     pub arrival: Arrival,

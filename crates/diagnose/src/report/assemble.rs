@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rtolab_capture::End;
 use rtolab_tcp::Seq;
 use rtolab_tcp::spurious::DetectorVerdict;
+use rtolab_time::Duration;
 
 use super::episodes;
 use super::queue::QueueAtLosses;
@@ -19,7 +20,7 @@ use crate::conformance::{ConformanceFinding, NO_BACK_OFF, WINDOW_OVERRUN};
 use crate::connection::{Connection, Handshake, name};
 use crate::evidence::{Assessment, Necessity, assess};
 use crate::failure::failure;
-use crate::half_connection::HalfConnection;
+use crate::half_connection::{HalfConnection, Timer};
 use crate::history::{Evidence, Retransmission, Transmission};
 use crate::paired_verdict::PairedVerdicts;
 use crate::silence::{IdleTimeout, MIN_UNANSWERED, MIN_UNANSWERED_RETRANSMISSIONS, Wait};
@@ -43,16 +44,22 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
     for end in [End::Client, End::Server] {
         let Some(sending) = &connection.ends[end as usize] else { continue };
         let vantage = connection.turnarounds.vantage(end);
-        let (retransmissions, timeouts) = rows((sending, paired_verdicts), name(end), vantage);
+        let (retransmissions, mut timeouts) = rows((sending, paired_verdicts), name(end), vantage);
         if vantage != Vantage::Receiver {
             let found = (&retransmissions[..], &timeouts[..]);
-            report.episodes.extend(episodes::episodes(sending, found, name(end)));
+            let all = episodes::episodes(sending, found, name(end)).into_iter();
+            let (probes, episodes): (Vec<_>, Vec<_>) =
+                all.partition(|episode| is_probe(episode, &timeouts));
+            report.probes.extend(probes);
+            report.episodes.extend(episodes);
         }
         report.timers.extend(timers((connection, end), (&retransmissions, &timeouts)));
+        timeouts.retain(|timeout| timeout.timer != Timer::Probe);
         report.findings.extend(findings(sending, (&retransmissions, &timeouts), name(end)));
         report.retransmissions.extend(retransmissions);
         report.timeouts.extend(timeouts);
         report.missed_bytes += sending.arrivals.missed;
+        report.cut_duplicates.0 += sending.cut_duplicates;
         let duplicates = &sending.network_duplicates;
         report.captured_twice = report.captured_twice.saturating_sub(duplicates.captured);
         report.duplicated += duplicates.captured;
@@ -126,6 +133,11 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         duplicated: 0,
         ecn_reductions: direction(sender).map_or(0, |sent| sent.ecn_reductions),
         missed_bytes: 0,
+        cut_duplicates: (0, connection.cut_at.unwrap_or_default()),
+        full_window: full_window(connection, sender),
+        recoveries: direction(sender)
+            .map_or([0; 2], |sent| [sent.loss_response.recoveries, sent.loss_response.slowed]),
+        pauses: connection.pauses,
         unreported: 0,
         only_from: only_from(connection),
         segments: [End::Client, End::Server]
@@ -142,12 +154,22 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         retransmissions: Vec::new(),
         timeouts: Vec::new(),
         episodes: Vec::new(),
+        probes: Vec::new(),
         silences: connection.silences.clone(),
         idle_timeout: None,
         failure: None,
         findings: Vec::new(),
         timers: Vec::new(),
     }
+}
+
+/// How long the receiver's window left no room for a full segment, and how long of that it was
+/// small, in seconds. Without the handshake the window scale is unknown.
+fn full_window(connection: &Connection, sender: End) -> [f64; 2] {
+    let known =
+        connection.ends[sender as usize].as_deref().filter(|_| options(connection).is_some());
+    let limit = known.map(|sending| sending.window_limit);
+    limit.map_or([0.0; 2], |limit| [limit.full_for, limit.small_for].map(Duration::secs_f64))
 }
 
 /// The replayed timers of a direction.
@@ -215,6 +237,12 @@ fn excuse_long_timers(report: &mut ConnectionReport) {
     }
 }
 
+/// Is the only timeout of an episode a tail loss probe?
+fn is_probe(episode: &EpisodeReport, timeouts: &[TimeoutReport]) -> bool {
+    let first = timeouts.binary_search_by_key(&episode.frames[0], |timeout| timeout.frame);
+    episode.cost.timeouts == 1 && first.is_ok_and(|at| timeouts[at].timer == Timer::Probe)
+}
+
 /// The time lost to timeouts and to late acknowledgments. Time that passed during several episodes,
 /// such as one of each end, counts once.
 fn time_lost(report: &ConnectionReport) -> Option<f64> {
@@ -227,7 +255,8 @@ fn time_lost(report: &ConnectionReport) -> Option<f64> {
         || report.episodes.is_empty()
             && !report.retransmissions.is_empty()
             && report.vantage == Vantage::Receiver;
-    let spans: Option<Vec<[f64; 2]>> = report.episodes.iter().map(lost).collect();
+    let spans: Option<Vec<[f64; 2]>> =
+        report.episodes.iter().chain(&report.probes).map(lost).collect();
     let mut spans = spans.filter(|_| !is_hidden)?;
     let late = report.silences.iter().filter(|silence| silence.wait == Wait::Network);
     let usual = report.min_rtt.unwrap_or(0.0);
@@ -292,6 +321,11 @@ fn rows(
                     seq: retransmission.raw_seq,
                     backoff,
                     after: retransmission.idle.secs_f64(),
+                    may_be_probe: false,
+                    timer: match retransmission.is_single {
+                        true => Timer::Either,
+                        false => Timer::Retransmission,
+                    },
                     handshake: range.is_syn,
                     class,
                     confidence: match paired {
@@ -316,7 +350,27 @@ fn rows(
     }
     retransmissions.sort_by_key(|retransmission| retransmission.frame);
     timeouts.sort_by_key(|timeout| timeout.frame);
+    distinguish_timers(sending, &mut retransmissions, &mut timeouts);
     (retransmissions, timeouts)
+}
+
+/// Distinguishes timeouts of the only outstanding segment from tail loss probes.
+fn distinguish_timers(
+    sending: &HalfConnection,
+    retransmissions: &mut [RetransmissionReport],
+    timeouts: &mut [TimeoutReport],
+) {
+    for timeout in timeouts.iter_mut().filter(|timeout| timeout.timer == Timer::Either) {
+        let index = |frame| retransmissions.binary_search_by_key(&frame, |one| one.frame);
+        let is_needed =
+            |frame| index(frame).is_ok_and(|at| retransmissions[at].verdict == Necessity::Needed);
+        timeout.timer = sending.single_segments.timer(timeout.frame, is_needed);
+        timeout.may_be_probe = timeout.timer == Timer::Either;
+        if let (Timer::Probe, Ok(at)) = (timeout.timer, index(timeout.frame)) {
+            (retransmissions[at].trigger, retransmissions[at].backoff) =
+                (Trigger::TailLossProbe, None);
+        }
+    }
 }
 
 fn retransmission_row(

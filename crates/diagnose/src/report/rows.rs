@@ -8,12 +8,18 @@ use crate::class::TimeoutClass;
 use crate::conformance::ConformanceFinding;
 use crate::evidence::Necessity;
 use crate::failure::ConnectionFailure;
-use crate::half_connection::Reordering;
+use crate::half_connection::{Reordering, Timer};
+use crate::pauses::Pauses;
 use crate::rtt::RoundTrips;
 use crate::silence::{IdleTimeout, Silence};
 use crate::stack::Guess;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
+
+/// The median round trip, compared with the smallest, from which on data waits in a queue.
+const QUEUED: f64 = 1.3;
+/// The shortest time for which a full window matters, in seconds.
+const MIN_FULL_WINDOW: f64 = 0.5;
 
 /// A connection of a capture.
 #[derive(Clone, Debug, Serialize)]
@@ -50,6 +56,21 @@ pub struct ConnectionReport {
     pub ecn_reductions: u64,
     /// Acknowledged bytes that the capture lacks.
     pub missed_bytes: u64,
+    /// Duplicate ACKs whose SACK blocks the capture may have cut off, and the captured bytes of
+    /// such a frame.
+    #[serde(skip)]
+    pub(crate) cut_duplicates: (u64, u32),
+    /// How long the receiver's window left no room for a full segment, in seconds, and how long of
+    /// that it was small.
+    #[serde(skip)]
+    pub(crate) full_window: [f64; 2],
+    /// The recoveries after which a whole flight was seen, and of those the ones that slowed the
+    /// sender down.
+    #[serde(skip)]
+    pub(crate) recoveries: [u64; 2],
+    /// Pauses of an application that are too short for a silence.
+    #[serde(skip)]
+    pub(crate) pauses: Pauses,
     /// Retransmitted ranges beyond the limit of those reported.
     pub unreported: u64,
     /// The end whose packets alone are in the capture, `client` or `server`; `None` if both ends'
@@ -85,6 +106,10 @@ pub struct ConnectionReport {
     /// Retransmissions by the retransmission timer.
     pub timeouts: Vec<TimeoutReport>,
     pub episodes: Vec<EpisodeReport>,
+    /// As [`Self::episodes`], with a tail loss probe of the only outstanding segment instead of a
+    /// timeout. `Genuine` means that the probe repaired a loss.
+    #[serde(skip)]
+    pub probes: Vec<EpisodeReport>,
     /// Times of a second and more without a packet that no retransmission ended.
     pub silences: Vec<Silence>,
     /// The end of the connection after a silence, if its data was never answered then.
@@ -99,6 +124,21 @@ pub struct ConnectionReport {
     /// The timers of other minimum RTOs, if the diagnosis replays them.
     #[serde(skip)]
     pub timers: Vec<TimerReport>,
+}
+
+impl ConnectionReport {
+    /// How long the receiver's window was the limit, in seconds, and whether it was small then;
+    /// `None` if that was not most of the time.
+    pub(crate) fn window_limit(&self) -> Option<(f64, bool)> {
+        let [full, small] = self.full_window;
+        let is_small = small * 2.0 >= full;
+        // If data waits in a queue, the link is the limit: a larger window would fill the queue.
+        let has_queue = self.round_trips.is_some_and(|found| found.median > found.least * QUEUED);
+        // The window is full while late acknowledgments are awaited, too.
+        let full = full - self.time_lost.unwrap_or(0.0);
+        let is_limit = full >= MIN_FULL_WINDOW && full * 2.0 >= self.end - self.start;
+        (is_limit && (is_small || !has_queue)).then_some((full, is_small))
+    }
 }
 
 /// The options of a handshake.
@@ -176,6 +216,13 @@ pub struct TimeoutReport {
     pub backoff: u32,
     /// The time since the last event that restarts the timer, in seconds.
     pub after: f64,
+    /// May it be a tail loss probe of the only outstanding segment? Its timer then expires at the
+    /// same time, and the capture does not show which one did.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub may_be_probe: bool,
+    /// The timer that expired.
+    #[serde(skip)]
+    pub(crate) timer: Timer,
     /// Was it a segment of the handshake?
     pub handshake: bool,
     pub class: TimeoutClass,

@@ -5,6 +5,7 @@ use rtolab_time::{Duration, Instant};
 use super::rows::{RetransmissionReport, TimeoutReport, TimerReport};
 use crate::class::TimeoutClass;
 use crate::evidence::Necessity;
+use crate::half_connection::Timer;
 use crate::timers::{COUNT, Deadlines, MINIMUM_RTOS_MS, Repair, TimerReplay};
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
@@ -23,7 +24,7 @@ pub(crate) struct Direction {
 enum Fate {
     /// The timer ended a loss.
     GenuineTimeout,
-    /// A probe repaired the loss of the only segment.
+    /// A probe repaired the loss of the only segment, or a timeout at the same time did.
     NeededProbe,
     /// Another retransmission repaired a loss.
     OtherRepair,
@@ -80,12 +81,14 @@ pub(crate) fn reports(
 }
 
 impl TimerReport {
-    fn add(&mut self, fate: Fate, repair: &Repair, Deadlines { probe, timeout }: Deadlines) {
-        let Repair { at, acked, is_single, .. } = *repair;
+    fn add(&mut self, fate: Fate, repair: &Repair, deadlines: Deadlines) {
+        let Repair { at, acked, is_single, was_probed, .. } = *repair;
+        let Deadlines { probe, timeout, unprobed } = deadlines;
         match fate {
             Fate::GenuineTimeout => {
                 self.genuine += 1;
-                self.saved += difference(at, timeout);
+                // A timeout without a probe before it is that of a sender that does not probe.
+                self.saved += difference(at, if was_probed { timeout } else { unprobed });
             }
             Fate::NeededProbe => {
                 self.probed += 1;
@@ -116,7 +119,10 @@ fn fate(
         let timeout = &timeouts[index];
         return match timeout.class {
             _ if timeout.handshake || timeout.backoff > 0 => Fate::LeftOut,
-            TimeoutClass::Genuine | TimeoutClass::AckLost => Fate::GenuineTimeout,
+            TimeoutClass::Genuine | TimeoutClass::AckLost => match timeout.timer {
+                Timer::Retransmission => Fate::GenuineTimeout,
+                Timer::Probe | Timer::Either => Fate::NeededProbe,
+            },
             TimeoutClass::Spurious => Fate::Unneeded,
             TimeoutClass::Unknown => Fate::Unknown,
         };

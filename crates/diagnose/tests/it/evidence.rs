@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use crate::script::Event::{Ack, Data, Duplicate};
 use crate::script::Script;
-use rtolab_diagnose::{ConnectionReport, EvidenceReport, kinds};
+use rtolab_diagnose::{ConnectionReport, EvidenceReport, Necessity, kinds};
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/evidence")
@@ -82,4 +82,33 @@ fn each_kind_of_evidence_is_in_the_guide() {
         assert!(guide.contains(&format!("| `{name}` |")), "{name} is missing");
     }
     assert_eq!(std::fs::read_dir(folder()).expect("scripts").count(), kinds().len());
+}
+
+/// The first copies of 2 to 5 are not in the capture: the sender's own queue dropped them. The SACK
+/// blocks of 3 and 4 report new data, although the flight knows only the whole gap.
+#[test]
+fn an_ack_that_reports_a_range_first_is_no_duplicate() {
+    let report = run("rtt 0 10 sack timestamps
+        1000 data 1
+        1010 ack 1
+        1020 data 6
+        1030 ack 1 sack 6
+        1040 data 3 echo 1041
+        1050 ack 1 sack 3
+        1060 data 4 echo 1041
+        1070 ack 1 sack 4
+        1080 data 7
+        1090 ack 1 sack 7
+        1100 data 2 echo 1101
+        1110 ack 4
+        1120 data 5 echo 1121
+        1130 ack 7
+        1140 data 8 echo 1141
+        1150 ack 8"
+        .replace("\n        ", "\n")
+        .as_str());
+    for one in &report.retransmissions {
+        assert_ne!(one.verdict, Necessity::Unneeded, "{one:?}");
+        assert!(one.against.is_empty(), "{one:?}");
+    }
 }

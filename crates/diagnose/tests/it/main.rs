@@ -7,6 +7,7 @@ mod evidence;
 mod failures;
 mod golden;
 mod hostile;
+mod limits;
 mod mutated;
 mod packets;
 mod pair;

@@ -104,3 +104,39 @@ fn duplicate_acks_after_a_silence_show_that_the_path_held_the_packets() {
     assert_eq!(hold(2), None);
     assert_eq!(hold(3), Some(1.1));
 }
+
+/// 2 was lost, the receiver reports 3 to 8, and the sender retransmits 2 when its timer is due.
+fn retransmitted_after_duplicates(cut: bool) -> rtolab_diagnose::ConnectionReport {
+    // The options of the SYN are cut off, too.
+    let mut script = Script::opened((0, 100), true, false);
+    script.add_events(&[(1000, Data(1)), (1100, Ack(1))]);
+    script.add_events(&[2, 3, 4, 5, 6, 7, 8].map(|number| (2000, Data(number))));
+    script.cut = cut;
+    for duplicate in 1..=5 {
+        script.add_events(&[(2100 + 80 * duplicate, Ack(1))]);
+    }
+    script.add_events(&[(2502, Data(2))]);
+    script.echo = 2503;
+    script.add_events(&[(2602, Ack(8)), (2700, Data(9))]);
+    script.echo = 2701;
+    script.add_events(&[(2800, Ack(9))]).report()
+}
+
+/// Duplicate ACKs whose options the capture cut off may have reported gaps by SACK.
+#[test]
+fn without_the_sack_blocks_a_retransmission_after_duplicates_is_no_timeout() {
+    assert_eq!(retransmitted_after_duplicates(false).timeouts.len(), 1);
+    let cut = retransmitted_after_duplicates(true);
+    assert!(cut.timeouts.is_empty(), "{:?}", cut.timeouts);
+    assert_eq!(cut.retransmissions[0].trigger.name(), "fast");
+}
+
+/// After a silence of the receiver as long as the RTO, the timer expired.
+#[test]
+fn a_timeout_after_a_silence_is_one_although_sack_blocks_are_cut_off() {
+    let mut script = Script::opened((0, 100), true, true);
+    script.add_events(&[(1000, Data(1)), (1100, Ack(1)), (2000, Data(2)), (2000, Data(3))]);
+    script.cut = true;
+    script.add_events(&[(2100, Ack(1)), (2800, Data(2)), (2900, Ack(3))]);
+    assert_eq!(script.report().timeouts.len(), 1);
+}

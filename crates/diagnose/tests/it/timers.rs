@@ -108,3 +108,88 @@ fn a_diagnosis_replays_no_timers_unless_asked() {
     let report = script.add_events(&[(1000, Data(1)), (1100, Ack(1))]).report();
     assert!(report.timers.is_empty());
 }
+
+/// The rows and the report of a sender with SACK whose last segment was lost and retransmitted once
+/// after 300 ms, as by a timeout and by a tail loss probe. These events follow.
+fn single_segment(events: &[(u64, Event)]) -> rtolab_diagnose::ConnectionReport {
+    let mut script = steady(true, true);
+    script.add_events(&[(30_000, Data(61)), (30_300, Data(61))]);
+    script.echo = 30_301;
+    script.add_events(&[(30_400, Ack(61))]);
+    for (millis, event) in events {
+        if let Ack(_) = event {
+            script.echo = *millis as u32 - 99;
+        }
+        script.add_events(&[(*millis, *event)]);
+    }
+    script.report()
+}
+
+/// With 100 ms both timers would have expired 0.1 s earlier.
+#[test]
+fn a_single_segment_is_repaired_earlier_by_the_difference_of_the_minimums() {
+    let (flight, next) = (
+        [62, 63, 64, 65].map(|number| (31_000, Data(number))),
+        [(31_100, Ack(65)), (31_500, Data(66)), (31_600, Ack(66))],
+    );
+    let probe = [&flight[..], &next].concat();
+    let either = [(31_000, Data(62)), (31_100, Ack(62))];
+    for events in [&probe[..], &either] {
+        let timers = single_segment(events).timers;
+        let rows: Vec<_> = timers.into_iter().filter(|row| row.from == "client").collect();
+        for (millis, saved) in [(50, 0.15), (100, 0.1), (200, 0.0), (500, -0.3)] {
+            let row = at(&rows, millis);
+            assert_eq!((row.genuine, row.probed, row.unknown), (0, 1, 0), "{millis} ms");
+            assert!((row.probes_saved - saved).abs() < 0.002, "{millis} ms: {}", row.probes_saved);
+        }
+    }
+}
+
+/// After a timeout and an ACK, cwnd is two segments.
+#[test]
+fn a_flight_after_its_ack_shows_that_a_retransmission_was_a_probe() {
+    let events = [62, 63, 64, 65].map(|number| (31_000, Data(number)));
+    let end = [(31_100, Ack(65)), (31_500, Data(66)), (31_600, Ack(66))];
+    let report = single_segment(&[&events[..], &end].concat());
+    assert!(report.timeouts.is_empty() && report.episodes.is_empty(), "{:?}", report.timeouts);
+    assert_eq!(report.retransmissions[0].trigger.name(), "tlp");
+    let lost = report.time_lost.expect("a time lost");
+    assert!((lost - 0.3).abs() < 0.001, "{lost}");
+}
+
+#[test]
+fn a_retransmission_without_such_a_flight_may_be_either() {
+    let report = single_segment(&[(31_000, Data(62)), (31_100, Ack(62))]);
+    let [timeout] = &report.timeouts[..] else { panic!("{:?}", report.timeouts) };
+    assert!(timeout.may_be_probe);
+}
+
+/// The first copy is lost, too. The next timer is twice the RTO after a timeout, and the RTO after
+/// a probe.
+#[test]
+fn the_next_timer_shows_whether_a_retransmission_was_a_probe() {
+    for (second, first_is_probe) in [(30_600, true), (30_900, false)] {
+        let mut script = steady(true, true);
+        script.add_events(&[(30_000, Data(61)), (30_300, Data(61)), (second, Data(61))]);
+        script.echo = second as u32 + 1;
+        script.add_events(&[(second + 100, Ack(61))]);
+        script.echo = 32_001;
+        let report = script.add_events(&[(32_000, Data(62)), (32_100, Ack(62))]).report();
+        let triggers: Vec<_> =
+            report.retransmissions.iter().map(|one| one.trigger.name()).collect();
+        let first = if first_is_probe { "tlp" } else { "timeout" };
+        assert_eq!(triggers, [first, "timeout"], "{second}");
+        assert_eq!(report.timeouts.len(), 2 - usize::from(first_is_probe), "{second}");
+        assert!(report.timeouts.iter().all(|timeout| !timeout.may_be_probe), "{second}");
+    }
+}
+
+/// Without SACK there are no probes.
+#[test]
+fn a_sender_without_sack_has_timeouts_only() {
+    let mut script = steady(true, false);
+    script.add_events(&[(30_000, Data(61)), (30_300, Data(61)), (30_400, Ack(61))]);
+    let report = script.report();
+    assert_eq!(report.timeouts.len(), 1);
+    assert!(!report.timeouts[0].may_be_probe);
+}

@@ -31,6 +31,8 @@ pub struct Script {
     sack: bool,
     /// The timestamp that the server echoes.
     pub echo: u32,
+    /// Does the capture cut off the options of the server's ACKs?
+    pub cut: bool,
 }
 
 impl Script {
@@ -47,7 +49,7 @@ impl Script {
         stamps: bool,
         sack: bool,
     ) -> Self {
-        let mut script = Self { diagnosis, number: 0, stamps, sack, echo: 1 };
+        let mut script = Self { diagnosis, number: 0, stamps, sack, echo: 1, cut: false };
         script.add_packet(0, (true, Flags::SYN), (ISN, 0, 0), None);
         script.add_packet(far, (false, Flags::SYN | Flags::ACK), (7, ISN.wrapping_add(1), 0), None);
         script.add_packet(far + near, (true, Flags::ACK), (8, 0, 0), None);
@@ -69,7 +71,12 @@ impl Script {
             _ => (seq, ack),
         };
         let segment = WireSegment {
-            syn: SynOptions { mss: Some(1000), sack_permitted: self.sack, ..SynOptions::default() },
+            // Timestamps take 12 bytes of each segment.
+            syn: SynOptions {
+                mss: Some(if self.stamps { 1012 } else { 1000 }),
+                sack_permitted: self.sack,
+                ..SynOptions::default()
+            },
             timestamps: self.stamps.then_some(stamps),
             sack: sack.into_iter().collect(),
             ..segment(flags, (seq, ack, len))
@@ -78,7 +85,8 @@ impl Script {
             identification: self.number as u16,
             ..sent(forward, RUN_START + Duration::from_millis(millis), segment)
         };
-        let captured = Captured { number: self.number, packet, ..Captured::empty() };
+        let cut_at = (self.cut && !forward).then_some(68);
+        let captured = Captured { number: self.number, packet, cut_at, ..Captured::empty() };
         self.diagnosis.packet(&captured);
     }
 

@@ -1,0 +1,43 @@
+//! How long the receiver's window kept a sender from sending.
+
+use rtolab_tcp::{Segment, Seq};
+use rtolab_time::{Duration, Instant};
+
+/// How long the window left no room for a full segment, and how long of that it was smaller than
+/// half of its largest size: a receiver whose program reads slowly closes its window.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WindowLimit {
+    /// The right edge of the window.
+    edge: Option<Seq>,
+    window: u32,
+    largest: u32,
+    /// Since when it has left no room, and whether it was small then.
+    full: Option<(Instant, bool)>,
+    pub full_for: Duration,
+    pub small_for: Duration,
+}
+
+impl WindowLimit {
+    /// Processes an ACK, which advertises a window.
+    pub fn on_ack(&mut self, segment: &Segment, (max, mss): (Seq, u32), at: Instant) {
+        let edge = segment.ack + segment.window;
+        self.edge = Some(self.edge.map_or(edge, |before| before.max(edge)));
+        self.window = segment.window;
+        self.largest = self.largest.max(segment.window);
+        self.update((max, mss), at);
+    }
+
+    /// Processes a change of SND.MAX.
+    pub fn update(&mut self, (max, mss): (Seq, u32), at: Instant) {
+        if let Some((since, is_small)) = self.full.take() {
+            let length = at.since(since);
+            self.full_for += length;
+            self.small_for += if is_small { length } else { Duration::ZERO };
+        }
+        // A sender avoids small segments (RFC 9293 section 3.8.6.2.1).
+        let least = mss.min(self.largest / 2).max(1);
+        if self.edge.is_some_and(|edge| max + least > edge) {
+            self.full = Some((at, self.window < self.largest / 2));
+        }
+    }
+}
