@@ -7,11 +7,14 @@ use rtolab_time::{Duration, Instant};
 use crate::capture_points::{
     CaptureLocations, CapturePoint, CapturePoints, MIN_APART, MIN_COPIES, TwoCapturePoints,
 };
+use crate::closing::{CloseState, IdleClose, Reset};
 use crate::duplicates::{Copy, Location, RecentPackets};
 use crate::half_connection::HalfConnection;
 use crate::history::Frame;
+use crate::missing_direction::EchoedTimestamps;
 use crate::silence::{
     AfterIdle, MAX_SILENCES, MIN_IDLE, MIN_LENGTH, MIN_STOPPED, STOPPED_TIMEOUTS, Silence, Wait,
+    silence,
 };
 use crate::stack::Opening;
 use crate::timers::TimerReplay;
@@ -49,8 +52,11 @@ pub(crate) struct Connection {
     pub after_idle: Option<AfterIdle>,
     pub handshake: Handshake,
     pub turnarounds: Turnarounds,
+    pub timestamps: EchoedTimestamps,
     pub ends: [Option<Box<HalfConnection>>; 2],
     pub close_state: CloseState,
+    /// The silence that the first FIN or RST ended.
+    pub idle_close: Option<IdleClose>,
     /// The first reset.
     pub reset: Option<Reset>,
     conversation: Conversation,
@@ -64,26 +70,6 @@ pub(crate) struct Connection {
     pub far: Option<Box<Connection>>,
     /// Are the timers of other minimum RTOs replayed?
     pub replays_timers: bool,
-}
-
-/// The closing state of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CloseState {
-    Open,
-    /// This end has sent its FIN.
-    HalfClosed(End),
-    /// Both ends have sent a FIN, or one has sent a RST.
-    Closed,
-}
-
-/// A reset.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reset {
-    pub from: End,
-    /// The closing state before it.
-    pub close_state: CloseState,
-    /// Its hop limit and that of the end's first packet, if they differ.
-    pub foreign_hops: Option<[u8; 2]>,
 }
 
 impl Connection {
@@ -103,8 +89,10 @@ impl Connection {
             after_idle: None,
             handshake: Handshake::default(),
             turnarounds: Turnarounds::default(),
+            timestamps: EchoedTimestamps::default(),
             ends: [None, None],
             close_state: CloseState::Open,
+            idle_close: None,
             reset: None,
             conversation: Conversation::from_first_packet(packet),
             recent: [RecentPackets::default(), RecentPackets::default()],
@@ -266,6 +254,7 @@ impl Connection {
             && self.is_keep_alive(from, segment, is_late);
         let silence =
             (is_late && !is_keep_alive).then(|| self.silence(from, segment, frame)).flatten();
+        self.note_idle_close((from, segment), at, is_late && !is_keep_alive);
         let before = if silence.is_some() { self.retransmissions() } else { 0 };
         let idle = at.since(self.last);
         (self.last, self.last_frame) = (at, frame.number);
@@ -285,6 +274,19 @@ impl Connection {
         }
     }
 
+    /// Notes a silence that this segment ends by closing the connection, or the answer to that.
+    fn note_idle_close(&mut self, (from, segment): (End, &Segment), at: Instant, is_late: bool) {
+        if let Some(close) = &mut self.idle_close {
+            close.is_answered |= close.from != from;
+            return;
+        }
+        let is_waiting = || self.ends.iter().flatten().any(|sending| sending.is_waiting());
+        if is_late && !self.seen.contains(&0) && !is_waiting() {
+            let times = (self.active, at);
+            self.idle_close = IdleClose::by((from, segment), times, self.close_state);
+        }
+    }
+
     /// Notes the answer to the first data after a silence.
     fn note_answer(&mut self, from: End, segment: &Segment) {
         let Some(data) = self.after_idle.as_mut().filter(|data| data.from != from) else { return };
@@ -299,6 +301,7 @@ impl Connection {
         let (number, at) = (frame.number, frame.at);
         self.turnarounds.note_hops(from, captured.hops, &captured.packet);
         self.turnarounds.pass(from, segment, at);
+        self.timestamps.pass(from, segment, at);
         if segment.flags.has(Flags::SYN) {
             let syn_fingerprint = captured.syn_fingerprint.clone().unwrap_or_default();
             let opening = Opening { syn: *segment, syn_fingerprint, frame: number };
@@ -313,7 +316,9 @@ impl Connection {
             let hops = [captured.hops, others];
             let is_foreign = !hops.contains(&0) && captured.hops != others;
             let foreign_hops = is_foreign.then_some(hops);
-            self.reset.get_or_insert(Reset { from, close_state: self.close_state, foreign_hops });
+            let ack = segment.flags.has(Flags::ACK).then_some(segment.ack);
+            let close_state = self.close_state;
+            self.reset.get_or_insert(Reset { from, ack, close_state, foreign_hops });
             self.close_state = CloseState::Closed;
             return;
         }
@@ -484,12 +489,6 @@ impl Connection {
             _ => (self, CapturePoint::Near),
         }
     }
-}
-
-/// A silence that lasts until this time and ends with this frame.
-fn silence(start: Instant, (at, frame): (Instant, u64), (end, wait): (End, Wait)) -> Silence {
-    let length = at.since(start).secs_f64();
-    Silence { end: name(end), start: start.secs_f64(), length, frame, wait }
 }
 
 /// The name of an end in reports.
