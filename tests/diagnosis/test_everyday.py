@@ -235,6 +235,19 @@ def test_a_pair_says_where_packets_were_lost_and_held(tmp_path: Path) -> None:
     assert b"no connection in common" in apart.stderr
 
 
+def test_lost_counts_data_that_only_a_pair_shows_to_be_lost(tmp_path: Path) -> None:
+    near, far = tmp_path / "near.pcapng", tmp_path / "far.pcapng"
+    for file, capture in zip((near, far), ends(stalled()), strict=True):
+        file.write_bytes(capture)
+    found = diagnose_pair(near, far)
+    assert found.count("lost") == 0
+    out, back = found.document["pair"]["directions"]
+    back["lost"] = 9
+    assert found.count("lost") == 0, "acknowledgments are no data"
+    out["lost"] = 7
+    assert found.count("lost") == 7
+
+
 def test_two_captures_from_one_place_are_no_pair(tmp_path: Path) -> None:
     whole, _ = ends(stalled())
     one, other = tmp_path / "one.pcapng", tmp_path / "other.pcapng"

@@ -20,7 +20,7 @@ use rtolab_tcp::wire::{Addresses, WireSegment};
 pub use annotate::{AnnotateError, annotate};
 pub use conversation::{Conversation, End};
 pub use frame::{Captured, Checksum};
-pub use reader::{InOrder, ReadError, Reader, Skipped};
+pub use reader::{ClockSteps, InOrder, ReadError, Reader, Skipped};
 pub use rtolab_time::{Duration, Instant};
 pub use script::{PacketDirection, ScriptPacket, packetdrill};
 pub use syn_fingerprint::SynFingerprint;

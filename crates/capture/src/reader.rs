@@ -1,5 +1,6 @@
 //! The reader of pcap and pcapng files.
 
+mod clock;
 mod error;
 mod in_order;
 mod pcap;
@@ -11,6 +12,7 @@ use std::io::Read;
 use rtolab_packet::NoSegment;
 use rtolab_packet::protocol::EXTENSIONS;
 
+pub use clock::ClockSteps;
 pub use error::ReadError;
 pub use in_order::InOrder;
 use pcap::Header;

@@ -10,9 +10,11 @@ use crate::capture_points::{
     CaptureLocations, CapturePoint, CapturePoints, MIN_APART, MIN_COPIES, MIN_SHARE_OF_LATE_COPIES,
     TwoCapturePoints,
 };
+use crate::closing::{CloseState, IdleClose, Reset};
 use crate::duplicates::{Copy, Location, RecentPackets};
 use crate::half_connection::HalfConnection;
 use crate::history::Frame;
+use crate::missing_direction::EchoedTimestamps;
 use crate::pauses::Pauses;
 use crate::silence::{AfterIdle, MIN_IDLE, MIN_LENGTH, OpenSilence, Silence, Wait};
 use crate::stack::Opening;
@@ -53,8 +55,11 @@ pub(crate) struct Connection {
     pub after_idle: Option<AfterIdle>,
     pub handshake: Handshake,
     pub turnarounds: Turnarounds,
+    pub timestamps: EchoedTimestamps,
     pub ends: [Option<Box<HalfConnection>>; 2],
     pub close_state: CloseState,
+    /// The silence that the first FIN or RST ended.
+    pub idle_close: Option<IdleClose>,
     /// The first reset.
     pub reset: Option<Reset>,
     conversation: Conversation,
@@ -71,26 +76,6 @@ pub(crate) struct Connection {
     /// The captured bytes of a frame that ends before the options of TCP do.
     pub cut_at: Option<u32>,
     pub pauses: Pauses,
-}
-
-/// The closing state of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CloseState {
-    Open,
-    /// This end has sent its FIN.
-    HalfClosed(End),
-    /// Both ends have sent a FIN, or one has sent a RST.
-    Closed,
-}
-
-/// A reset.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reset {
-    pub from: End,
-    /// The closing state before it.
-    pub close_state: CloseState,
-    /// Its hop limit and that of the end's first packet, if they differ.
-    pub foreign_hops: Option<[u8; 2]>,
 }
 
 impl Connection {
@@ -111,8 +96,10 @@ impl Connection {
             after_idle: None,
             handshake: Handshake::default(),
             turnarounds: Turnarounds::default(),
+            timestamps: EchoedTimestamps::default(),
             ends: [None, None],
             close_state: CloseState::Open,
+            idle_close: None,
             reset: None,
             conversation: Conversation::from_first_packet(packet),
             recent: [RecentPackets::default(), RecentPackets::default()],
@@ -281,6 +268,7 @@ impl Connection {
         let silence =
             (is_late && !is_keep_alive).then(|| self.silence(from, segment, frame)).flatten();
         let pause = self.pause((from, segment), frame, is_late);
+        self.note_idle_close((from, segment), at, is_late && !is_keep_alive);
         let before = match silence.is_some() || pause.is_some() {
             true => self.retransmissions(),
             false => 0,
@@ -307,6 +295,19 @@ impl Connection {
         }
     }
 
+    /// Notes a silence that this segment ends by closing the connection, or the answer to that.
+    fn note_idle_close(&mut self, (from, segment): (End, &Segment), at: Instant, is_late: bool) {
+        if let Some(close) = &mut self.idle_close {
+            close.is_answered |= close.from != from;
+            return;
+        }
+        let is_waiting = || self.ends.iter().flatten().any(|sending| sending.is_waiting());
+        if is_late && !self.seen.contains(&0) && !is_waiting() {
+            let times = (self.active, at);
+            self.idle_close = IdleClose::by((from, segment), times, self.close_state);
+        }
+    }
+
     /// Notes the answer to the first data after a silence.
     fn note_answer(&mut self, from: End, segment: &Segment) {
         let Some(data) = self.after_idle.as_mut().filter(|data| data.from != from) else { return };
@@ -321,6 +322,7 @@ impl Connection {
         let (number, at) = (frame.number, frame.at);
         self.turnarounds.note_hops(from, captured.hops, &captured.packet);
         self.turnarounds.pass(from, segment, at);
+        self.timestamps.pass(from, segment, at);
         if segment.flags.has(Flags::SYN) {
             let syn_fingerprint = captured.syn_fingerprint.clone().unwrap_or_default();
             let opening = Opening { syn: *segment, syn_fingerprint, frame: number };
@@ -335,7 +337,9 @@ impl Connection {
             let hops = [captured.hops, others];
             let is_foreign = !hops.contains(&0) && captured.hops != others;
             let foreign_hops = is_foreign.then_some(hops);
-            self.reset.get_or_insert(Reset { from, close_state: self.close_state, foreign_hops });
+            let ack = segment.flags.has(Flags::ACK).then_some(segment.ack);
+            let close_state = self.close_state;
+            self.reset.get_or_insert(Reset { from, ack, close_state, foreign_hops });
             self.close_state = CloseState::Closed;
             return;
         }

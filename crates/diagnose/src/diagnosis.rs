@@ -6,7 +6,8 @@ use rtolab_capture::Captured;
 use rtolab_time::{Duration, Instant};
 
 use crate::capture_points::CapturePoint;
-use crate::connection::{CloseState, Connection};
+use crate::closing::CloseState;
+use crate::connection::Connection;
 use crate::connection_key::{ConnectionKey, key};
 use crate::open_connections::OpenConnections;
 use crate::paired_verdict::PairedVerdicts;

@@ -4,7 +4,8 @@ use rtolab_capture::End;
 use rtolab_tcp::Seq;
 use serde::Serialize;
 
-use crate::connection::{CloseState, Connection, name};
+use crate::closing::CloseState;
+use crate::connection::{Connection, name};
 use crate::half_connection::HalfConnection;
 
 /// The minimum number of retransmissions, or of keep-alive probes, after which an end without any
@@ -115,7 +116,8 @@ pub(crate) fn failure(connection: &Connection) -> Option<ConnectionFailure> {
     }
     for end in [End::Client, End::Server] {
         let Some(sending) = direction(end) else { continue };
-        if connection.reset.is_some_and(|reset| reset.from == end.other()) {
+        let is_reset = connection.reset.is_some_and(|reset| reset.from == end.other());
+        if is_reset || connection.timestamps.missing_since(end.other()).is_some() {
             continue;
         }
         let state = &sending.sender_state;
@@ -150,24 +152,34 @@ fn unanswered(
         from: name(end),
         repeats: u64::from(sending.sender_state.unanswered()),
         silent: connection.last.since(waits_from).secs_f64(),
-        outstanding: payload(sending),
+        outstanding: payload(sending, None),
         full_size_only: has_handshake && !acked_payload && flight.head().is_some_and(is_full),
         foreign_hops: None,
     }
 }
 
-/// The outstanding payload of a direction, in bytes.
-fn payload(sending: &HalfConnection) -> u64 {
+/// The outstanding payload of a direction, in bytes. `ack` is the ACK field of a reset, which the
+/// flight does not process.
+fn payload(sending: &HalfConnection, ack: Option<Seq>) -> u64 {
     let flight = sending.flight();
     let fin = flight.last().is_some_and(|last| last.flags.has(rtolab_tcp::Flags::FIN));
     let syn = flight.una() == Seq::FIRST && flight.size() > 0;
-    flight.size().saturating_sub(u64::from(fin) + u64::from(syn))
+    // An ACK of what was never sent acknowledges nothing (RFC 5961 section 5).
+    let ack = ack.filter(|ack| *ack <= flight.max());
+    let acked = ack.map_or(0, |ack| ack.since(flight.una()));
+    let of_syn = u64::from(syn && acked == 0);
+    let of_fin = u64::from(fin && acked < flight.size());
+    flight.size().saturating_sub(acked).saturating_sub(of_fin + of_syn)
 }
 
 /// A reset that ended the connection while data was outstanding, or one with a foreign hop limit.
 fn reset(connection: &Connection) -> Option<ConnectionFailure> {
     let reset = connection.reset.filter(|reset| reset.close_state == CloseState::Open)?;
-    let outstanding = connection.ends.iter().flatten().map(|sending| payload(sending)).sum();
+    let outstanding = [End::Client, End::Server].into_iter().filter_map(|end| {
+        let ack = reset.ack.filter(|_| reset.from != end);
+        connection.ends[end as usize].as_deref().map(|sending| payload(sending, ack))
+    });
+    let outstanding = outstanding.sum();
     (outstanding > 0 || reset.foreign_hops.is_some()).then_some(ConnectionFailure {
         kind: FailureKind::Reset,
         from: name(reset.from),

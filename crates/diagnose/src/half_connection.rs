@@ -470,6 +470,13 @@ impl HalfConnection {
         self.conclude(vantage);
     }
 
+    /// Does its sender wait for an ACK or a window?
+    pub fn is_waiting(&self) -> bool {
+        self.flight().size() > 0
+            || self.episodes.is_open()
+            || self.sender_state.zero_window().is_some()
+    }
+
     /// The peer's window is no longer zero. What was outstanding waited for that.
     pub const fn on_window_opened(&mut self, at: Instant) {
         self.episodes.on_window_opened(at);

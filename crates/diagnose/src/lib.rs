@@ -4,6 +4,7 @@
 mod answer;
 mod capture_points;
 mod class;
+mod closing;
 mod collect;
 mod conformance;
 mod connection;
@@ -16,6 +17,7 @@ mod failure;
 mod half_connection;
 mod history;
 mod infer;
+mod missing_direction;
 mod open_connections;
 mod pair;
 mod paired_verdict;
@@ -43,12 +45,14 @@ pub mod words {
 
 pub use answer::{CaptureAnswer, ConnectionAnswer, NetworkVerdict, Sentence};
 pub use class::TimeoutClass;
+pub use closing::ClosingSilence;
 pub use conformance::ConformanceFinding;
 pub use diagnosis::Diagnosis;
 pub use evidence::{Necessity, kinds};
 pub use failure::{ConnectionFailure, FailureKind};
 pub use history::EvidenceKind;
 pub use infer::{Assumptions, NotInferred};
+pub use missing_direction::MissingDirection;
 pub use pair::{NotPaired, Pair, PairDirection};
 pub use report::{
     ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,

@@ -79,9 +79,16 @@ pub struct PairDirection {
     pub held: u64,
     /// The first of their frame numbers, in the capture at their sender.
     pub held_frames: Vec<u64>,
-    /// Packets after the last one that both captures contain, of connections in which they go on
-    /// for at least a second.
+    /// Packets after which the other capture may have ended, of connections in which they go on for
+    /// at least a second.
     pub missing_at_end: u64,
+}
+
+impl Pair {
+    /// Did the path lose packets in any direction?
+    pub(crate) fn has_losses(&self) -> bool {
+        self.directions.iter().any(|direction| direction.lost > 0)
+    }
 }
 
 /// The reason why two captures are no pair. It follows the names of the captures in a message.
@@ -106,6 +113,7 @@ pub(crate) fn compare(first: impl Read, second: impl Read) -> Result<Pair, NotPa
     let mut directions: [Vec<(i64, u64, Option<i64>)>; 2] = Default::default();
     let mut paired_verdicts = PairedVerdicts::new();
     let (mut connections, mut bytes, mut missing_at_end) = (0, [0; 2], [0; 2]);
+    let ends = [end(&near), end(&far)];
     let mut keys: Vec<ConnectionKey> =
         near.keys().filter(|key| far.contains_key(*key)).copied().collect();
     keys.sort_unstable();
@@ -118,10 +126,11 @@ pub(crate) fn compare(first: impl Read, second: impl Read) -> Result<Pair, NotPa
         let out = usize::from(one < other);
         match_arrivals(&mut here[out], &there[out]);
         match_arrivals(&mut there[1 - out], &here[1 - out]);
-        find_verdicts(common(&here[out]), &there[1 - out], &mut paired_verdicts);
+        find_verdicts(common(&here[out], ends[1]), &there[1 - out], &mut paired_verdicts);
         for (direction, sent) in [&here[out], &there[1 - out]].into_iter().enumerate() {
-            missing_at_end[direction] += rest(sent);
-            let sent = common(sent);
+            let common = common(sent, ends[1 - direction]);
+            missing_at_end[direction] += rest(sent, common);
+            let sent = common;
             bytes[direction] += sent.iter().map(|one| u64::from(one.len)).sum::<u64>();
             directions[direction].extend(sent.iter().map(|one| (one.at, one.frame, one.seen)));
         }
@@ -150,20 +159,31 @@ pub(crate) fn compare(first: impl Read, second: impl Read) -> Result<Pair, NotPa
     Ok(Pair { clock_offset: offset as f64 / NANOS, connections, directions, paired_verdicts })
 }
 
-/// The packets between the first and the last one that both captures contain, because one capture
-/// may begin or end before the other.
-fn common(sent: &[Packet]) -> &[Packet] {
+/// The packets that the other capture, which ends then, would contain if they had arrived, from the
+/// first one that both contain on: one capture may begin or end before the other.
+fn common(sent: &[Packet], end: i64) -> &[Packet] {
     let first = sent.iter().position(|one| one.seen.is_some());
     let last = sent.iter().rposition(|one| one.seen.is_some());
-    first.zip(last).map_or(&[], |(first, last)| &sent[first..=last])
+    let Some((first, last)) = first.zip(last) else { return &[] };
+    // This includes the difference of the clocks.
+    let longest = sent.iter().filter_map(|one| Some(one.seen? - one.at)).max().unwrap_or(0);
+    let later =
+        sent[last + 1..].iter().take_while(|one| one.at.saturating_add(longest) <= end).count();
+    &sent[first..=last + later]
 }
 
-/// The number of packets after the last one that both captures contain, if they go on for at least
-/// [`MIN_REST`].
-fn rest(sent: &[Packet]) -> u64 {
-    let Some(last) = sent.iter().rposition(|one| one.seen.is_some()) else { return 0 };
-    let goes_on = sent.last().is_some_and(|end| end.at - sent[last].at >= MIN_REST);
-    if goes_on { (sent.len() - last - 1) as u64 } else { 0 }
+/// The number of packets after the `common` ones, if they go on for at least [`MIN_REST`].
+fn rest(sent: &[Packet], common: &[Packet]) -> u64 {
+    let Some(first) = common.first() else { return 0 };
+    let before = sent.iter().take_while(|one| one.frame != first.frame).count();
+    let after = &sent[before + common.len()..];
+    let goes_on = common.last().zip(after.last()).is_some_and(|(a, b)| b.at - a.at >= MIN_REST);
+    if goes_on { after.len() as u64 } else { 0 }
+}
+
+/// The time of the last packet of a capture.
+fn end(flows: &Flows) -> i64 {
+    flows.values().flatten().flatten().map(|one| one.at).max().unwrap_or(i64::MIN)
 }
 
 fn flows(input: impl Read) -> Flows {

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use rtolab_capture::{Captured, InOrder, ReadError, Reader};
+use rtolab_capture::{Captured, ClockSteps, InOrder, ReadError, Reader};
 use serde::Serialize;
 
 use crate::pair::{self, NotPaired, Pair};
@@ -93,16 +93,20 @@ fn diagnosed<R: Read, E>(
     mut progress: impl FnMut(u64) -> Result<(), E>,
 ) -> Result<Document, E> {
     let mut skipped = SkippedPackets::default();
+    let mut steps = ClockSteps::default();
     let error = match Reader::new(input) {
         Err(error) => Some(error),
         Ok(reader) => {
             let mut packets = reader.without_checksums().in_order();
             let error = read(&mut packets, &mut diagnosis, &mut progress)?;
             skipped = SkippedPackets::by(packets.reader());
+            steps = packets.clock_steps();
             error
         }
     };
-    Ok(Document { error: error.map(|error| error.to_string()), ..Document::of(diagnosis, skipped) })
+    let mut document = Document::of(diagnosis, skipped);
+    document.answer.clock_steps(steps);
+    Ok(Document { error: error.map(|error| error.to_string()), ..document })
 }
 
 impl Document {

@@ -6,6 +6,8 @@ use rtolab_capture::End;
 use rtolab_tcp::Seq;
 use rtolab_time::{Duration, Instant};
 
+use crate::connection::name;
+
 /// The shortest interval that counts as a silence. It is longer than most timers of delayed ACKs
 /// and retransmissions.
 pub(crate) const MIN_LENGTH: Duration = Duration::from_secs(1);
@@ -109,4 +111,14 @@ pub(crate) struct OpenSilence {
     /// The number of retransmissions before.
     pub retransmissions: u64,
     pub silence: Silence,
+}
+
+/// A silence that lasts until this time and ends with this frame.
+pub(crate) fn silence(
+    start: Instant,
+    (at, frame): (Instant, u64),
+    (end, wait): (End, Wait),
+) -> Silence {
+    let length = at.since(start).secs_f64();
+    Silence { end: name(end), start: start.secs_f64(), length, frame, wait }
 }

@@ -13,6 +13,7 @@ use crate::class::TimeoutClass;
 use crate::evidence::Necessity;
 use crate::failure::FailureKind;
 use crate::half_connection::Reordering;
+use crate::missing_direction::MissingDirection;
 use crate::report::{ConnectionReport, EpisodeReport};
 use crate::rtt::RoundTrips;
 use crate::silence::Wait;
@@ -202,6 +203,21 @@ pub struct CaptureTotals {
     pub(crate) has_short_pauses: bool,
     /// Silences of which the capture does not show whether the path or an application caused them.
     pub undecided: Waits,
+    /// Connections of which the capture lacks one direction from some time on.
+    #[serde(skip)]
+    pub(crate) missing_directions: u64,
+    /// The first of these directions, and the number of its connection.
+    #[serde(skip)]
+    pub(crate) first_missing_direction: Option<(MissingDirection, u64)>,
+    /// Silences before the end of connections, while no data was outstanding.
+    #[serde(skip)]
+    pub(crate) closing: Waits,
+    /// Of these, those after which nothing answered the end that received.
+    #[serde(skip)]
+    pub(crate) stopped_at_end: Waits,
+    /// For the first of these: the end that did not answer, and the number of its connection.
+    #[serde(skip)]
+    pub(crate) stopped_first: Option<(&'static str, u64)>,
     /// Connections whose first data after a silence was never answered, or answered by a reset.
     pub idle_timeouts: u64,
     /// Of these, those that a reset answered.
@@ -301,6 +317,11 @@ impl CaptureTotals {
                 self.longest_idle = self.longest_idle.max(silence.length);
             }
         }
+        self.add_closing_silence(report);
+        if let Some(missing) = report.missing_direction {
+            self.missing_directions += 1;
+            self.first_missing_direction.get_or_insert((missing, report.number));
+        }
         self.add_round_trips(report);
         if let Some(end) = report.idle_timeout {
             let first = self.idle_timeouts == 0;
@@ -372,7 +393,8 @@ impl CaptureTotals {
     /// The time in which the connection waited for no network, in seconds.
     pub fn idle(&self) -> f64 {
         let [client, server] = self.application.map(|waits| waits.seconds);
-        client + server + self.closed_window.seconds + self.undecided.seconds
+        let open = client + server + self.closed_window.seconds + self.undecided.seconds;
+        open + self.closing.seconds
     }
 
     /// The segments that the network reordered, as far as the capture shows them: those that it
@@ -401,6 +423,16 @@ impl CaptureTotals {
         let grew = |one: RoundTrips| one.ninetieth - one.least;
         if self.most_grown.is_none_or(|(_, most)| grew(found) > grew(most)) {
             self.most_grown = Some((report.number, found));
+        }
+    }
+
+    fn add_closing_silence(&mut self, report: &ConnectionReport) {
+        let Some(silence) = report.closing_silence else { return };
+        self.closing.add(silence.length);
+        if silence.is_unanswered {
+            self.stopped_at_end.add(silence.length);
+            let end = if silence.from == "client" { "server" } else { "client" };
+            self.stopped_first.get_or_insert((end, report.number));
         }
     }
 

@@ -113,6 +113,9 @@ class Diagnosis:
         if any(key not in totals for key in keys):
             raise Error(f"{self.capture}: only QUIC logs count {what}")
         total: float = sum(totals[key] for key in keys)
+        if what == "lost" and "pair" in self.document:
+            # Only the second capture shows the loss of what was never retransmitted.
+            total = max(total, self.document["pair"]["directions"][0]["lost"])
         return total
 
     def tables(self) -> dict[str, pl.DataFrame]:

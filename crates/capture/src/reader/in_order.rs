@@ -1,20 +1,23 @@
-//! Sorting of the packets of several interfaces by time, because a file may have them in batches.
+//! Sorting of packets by time: a file may have those of several interfaces in batches, and those of
+//! one slightly unsorted.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::io::Read;
 
+use super::clock::{CaptureClock, ClockSteps};
 use super::{Captured, Format, ReadError, Reader};
 
 /// The maximum number of packets held until it is known that no earlier one follows.
 const MAX_WAITING: usize = 4096;
 
-/// The packets of a file. They are sorted by time if the file has several interfaces; otherwise
-/// they keep their order.
+/// The packets of a file, sorted by time. If the file has one interface, only packets that are
+/// slightly out of place are sorted, and the times after a step back of the clock are corrected.
 #[derive(Debug)]
 pub struct InOrder<R> {
     reader: Reader<R>,
     waiting: BinaryHeap<Reverse<Waiting>>,
+    clock: CaptureClock,
     error: Option<ReadError>,
     is_over: bool,
 }
@@ -25,7 +28,8 @@ struct Waiting(Captured);
 
 impl<R: Read> InOrder<R> {
     pub(super) fn of(reader: Reader<R>) -> Self {
-        Self { reader, waiting: BinaryHeap::new(), error: None, is_over: false }
+        let (waiting, clock) = (BinaryHeap::new(), CaptureClock::default());
+        Self { reader, waiting, clock, error: None, is_over: false }
     }
 
     /// The reader, for [`Reader::skipped`] and [`Reader::offset`].
@@ -33,14 +37,45 @@ impl<R: Read> InOrder<R> {
         &self.reader
     }
 
+    /// The steps back of the clock, if the file has one interface. The times of later packets are
+    /// corrected, so that time goes on from the last packet before each step.
+    pub const fn clock_steps(&self) -> ClockSteps {
+        self.clock.steps
+    }
+
     /// As [`Reader::next_into`].
     pub fn next_into(&mut self, captured: &mut Captured) -> Option<Result<(), ReadError>> {
-        if self.waiting.is_empty() && !self.is_over && !self.reader.has_several_interfaces() {
-            return self.reader.next_into(captured);
+        let is_of_one = self.waiting.is_empty() && !self.reader.has_several_interfaces();
+        if is_of_one || !self.clock.is_empty() {
+            return self.next_of_one_interface(captured);
         }
         self.fill();
         match self.waiting.pop() {
             Some(Reverse(Waiting(earliest))) => {
+                *captured = earliest;
+                Some(Ok(()))
+            }
+            None => self.error.take().map(Err),
+        }
+    }
+
+    fn next_of_one_interface(&mut self, captured: &mut Captured) -> Option<Result<(), ReadError>> {
+        if self.clock.is_empty() && !self.is_over {
+            let read = self.reader.next_into(captured);
+            if !matches!(read, Some(Ok(()))) || self.clock.correct(captured) {
+                return read;
+            }
+            self.clock.push(std::mem::replace(captured, Captured::empty()));
+        }
+        while !self.is_over && self.clock.needs_more() && !self.reader.has_several_interfaces() {
+            match self.reader.next() {
+                Some(Ok(captured)) => self.clock.push(captured),
+                Some(Err(error)) => (self.error, self.is_over) = (Some(error), true),
+                None => self.is_over = true,
+            }
+        }
+        match self.clock.pop() {
+            Some(earliest) => {
                 *captured = earliest;
                 Some(Ok(()))
             }
@@ -82,7 +117,7 @@ impl PartialOrd for Waiting {
 }
 
 impl<R: Read> Reader<R> {
-    /// The packets, sorted by time if the file has several interfaces.
+    /// The packets, sorted by time.
     pub fn in_order(self) -> InOrder<R> {
         InOrder::of(self)
     }

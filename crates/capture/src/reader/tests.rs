@@ -11,6 +11,7 @@ mod fragmented;
 mod links;
 mod long_files;
 mod raw_files;
+mod unsorted;
 
 use raw_files::ByteOrder;
 

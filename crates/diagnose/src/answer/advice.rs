@@ -23,6 +23,8 @@ const MIN_TRANSFER: f64 = 0.5;
 /// The payload of fewer bytes says nothing about a rate.
 const MIN_BYTES: u64 = 100_000;
 
+const ACKS_LOST: &str = "Acknowledgments were lost: look at the drop and error counters of the \
+    path's devices in that direction.";
 const NO_QUEUE_SEEN: &str = "Hardly any data waited before the losses, as far as round trips show: \
     a long queue is not their cause, but a short queue would not show. Look for interface errors \
     on the path (a bad cable, a bad radio), for a rate limiter that discards, and for a device \
@@ -30,8 +32,15 @@ const NO_QUEUE_SEEN: &str = "Hardly any data waited before the losses, as far as
 /// The minimum growth of one-way delays that shows a queue, in seconds.
 const MIN_QUEUE_S: f64 = 0.002;
 
-/// What the one-way delays of a second capture add to the sentence about losses without a queue.
-pub(super) fn with_delays(sentence: &mut Sentence, pair: &Pair) {
+/// What a second capture adds to the sentences about lost acknowledgments, and about losses without
+/// a queue.
+pub(super) fn with_second_capture(sentence: &mut Sentence, pair: &Pair) {
+    if sentence.text == ACKS_LOST && pair.directions[0].lost > 0 {
+        sentence.text =
+            "Packets were lost in both directions: look at the drop and error counters \
+                         of the path's devices."
+                .into();
+    }
     let Some([least, _, most, _]) = pair.directions[0].delay else { return };
     let grew = most - least;
     if sentence.text == NO_QUEUE_SEEN && pair.directions[0].lost > 0 && grew >= MIN_QUEUE_S {
@@ -84,10 +93,7 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
              faster until a link is full, and learns its speed from them."
         }
         _ if outage.is_some() => "Look for an outage of the path.",
-        _ if totals.lost == 0 => {
-            "Acknowledgments were lost: look at the drop and error counters of the path's devices \
-             in that direction."
-        }
+        _ if totals.lost == 0 => ACKS_LOST,
         FullLink::Probably(_) => &format!(
             "Losses of a full link are no fault: TCP sends faster until a link is full, and learns \
              its speed from them.{ran} If the link was not full, look at the drop and error \
@@ -321,7 +327,7 @@ fn healthy(
         // The sentence about the window names the limit.
         _ if report.is_some_and(|report| report.window_limit().is_some()) => return None,
         // The sentence about the silences says where to look.
-        None if totals.undecided.count > 0 => return None,
+        None if totals.undecided.count + totals.stopped_at_end.count > 0 => return None,
         None => {
             "If it is slow, losses and delays are not the reason: look at the application.".into()
         }

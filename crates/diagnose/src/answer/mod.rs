@@ -2,7 +2,10 @@
 //! settings to change. Each sentence has the figures on which it is based.
 
 mod advice;
+mod clock;
+mod closing;
 mod failures;
+mod missing_direction;
 mod not_captured;
 mod round_trips;
 mod sentence;
@@ -10,6 +13,7 @@ mod sentences;
 mod silences;
 mod words;
 
+use rtolab_capture::ClockSteps;
 use serde::Serialize;
 
 use crate::pair::Pair;
@@ -113,8 +117,30 @@ impl CaptureAnswer {
     /// Adds the sentences about a second capture at the other end.
     pub(crate) fn pair(&mut self, pair: &Pair) {
         let at = usize::from(!self.sentences.is_empty());
-        self.sentences.iter_mut().for_each(|sentence| advice::with_delays(sentence, pair));
+        // The answer about the only connection is also that about the capture.
+        if let [only] = &mut self.connections[..] {
+            if pair.has_losses() && only.sentences == self.sentences {
+                add_losses(&mut only.network, &mut only.sentences, pair);
+            }
+        }
+        if pair.has_losses() {
+            add_losses(&mut self.network, &mut self.sentences, pair);
+        }
+        for sentence in &mut self.sentences {
+            advice::with_second_capture(sentence, pair);
+        }
         self.sentences.splice(at..at, sentences::of_pair(pair));
+    }
+
+    /// Qualifies the answer if the clock of the capture stepped back.
+    pub(crate) fn clock_steps(&mut self, steps: ClockSteps) {
+        let Some(sentence) = clock::sentence(steps) else { return };
+        if let [only] = &mut self.connections[..] {
+            if only.sentences == self.sentences {
+                only.sentences.insert(0, sentence.clone());
+            }
+        }
+        self.sentences.insert(0, sentence);
     }
 
     /// Qualifies the answer if the capture lacks a considerable share of the packets.
@@ -139,6 +165,18 @@ impl CaptureAnswer {
     }
 }
 
+/// Adds the losses that only the second capture shows: those of acknowledgments.
+fn add_losses(network: &mut NetworkVerdict, sentences: &mut [Sentence], pair: &Pair) {
+    *network = match *network {
+        NetworkVerdict::Healthy => NetworkVerdict::Lossy,
+        NetworkVerdict::Delayed => NetworkVerdict::LossyAndDelayed,
+        other => other,
+    };
+    for sentence in sentences {
+        sentences::with_losses(sentence, pair);
+    }
+}
+
 impl ConnectionAnswer {
     fn of(report: &ConnectionReport) -> Self {
         let totals = CaptureTotals::of(report);
@@ -160,6 +198,7 @@ fn ranked(connections: &[ConnectionReport]) -> [Vec<&ConnectionReport>; 2] {
             || !one.silences.is_empty()
             || one.window_limit().is_some()
             || one.only_from.is_some()
+            || one.missing_direction.is_some()
             || one.failure.is_some()
     };
     let (mut with_problems, rest): (Vec<_>, Vec<_>) = connections.iter().partition(has_problem);
@@ -176,7 +215,10 @@ fn network(totals: &CaptureTotals) -> NetworkVerdict {
         || totals.ack_lost == 0 && totals.unneeded > 0 && totals.lost == 0;
     let nothing_known = totals.lost == 0
         && totals.unneeded == 0
-        && (totals.unexplained() > 0 || totals.is_unanswered_only() || totals.may_hide_losses());
+        && (totals.unexplained() > 0
+            || totals.is_unanswered_only()
+            || totals.may_hide_losses()
+            || totals.is_single() && totals.stopped_at_end.count > 0);
     let lost = totals.lost + totals.lost_openings + totals.lost_fins + totals.ack_lost;
     let loses = lost > 0 && !totals.is_listen_queue_full();
     match (loses, late) {

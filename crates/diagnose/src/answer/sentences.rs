@@ -5,7 +5,9 @@ use std::fmt::Write;
 use serde_json::json;
 
 use super::advice::advice;
+use super::closing;
 use super::failures;
+use super::missing_direction;
 use super::round_trips;
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::silences;
@@ -18,6 +20,8 @@ use crate::vantage::Vantage;
 
 /// With fewer segments and no loss, the answer says that there was little data.
 const FEW_SEGMENTS: u64 = 300;
+/// What follows "This path loses" or "These paths lose" if no segment was lost.
+const LOSE_NOTHING: &str = " nothing";
 /// The minimum mean number of losses per burst at which the answer mentions bursts.
 const BURSTY: f64 = 3.0;
 
@@ -49,8 +53,8 @@ pub(super) fn of_pair(pair: &Pair) -> Vec<Sentence> {
         if direction.missing_at_end > 0 {
             let _ = write!(
                 text,
-                " After that, {} captured at their sender only: lost, unless the other capture had \
-                 ended.",
+                " After that, {} captured at the sending end only: lost, unless the other capture \
+                 had ended.",
                 were(direction.missing_at_end)
             );
         }
@@ -72,6 +76,29 @@ pub(super) fn of_pair(pair: &Pair) -> Vec<Sentence> {
         Sentence::new(text, basis, &figures)
     };
     pair.directions.iter().zip(names).map(say).collect()
+}
+
+/// Corrects the sentence that nothing was lost, if a second capture shows losses: of data that was
+/// never retransmitted, or of acknowledgments.
+pub(super) fn with_losses(sentence: &mut Sentence, pair: &Pair) {
+    let [out, back] = &pair.directions;
+    let is_about_loss = sentence.figures.contains_key("segments");
+    let split = sentence.text.split_once(LOSE_NOTHING).filter(|_| is_about_loss);
+    let Some((lose, rest)) = split else { return };
+    let share = |one: &PairDirection| percent(one.lost as f64 / one.packets.max(1) as f64);
+    let what = if back.bytes == 0 { "acknowledgments" } else { "packets back to the sender" };
+    let of_back = format!("{} of the {what}", share(back));
+    sentence.text = match (out.lost, back.lost) {
+        (0, 1..) if rest == "." => format!("{lose} no data, but {of_back}."),
+        (0, _) => format!("{lose} no data{rest}"),
+        (_, 0) => format!("{lose} {} of the packets to the receiver.", share(out)),
+        _ => format!("{lose} {} of the packets to the receiver, and {of_back}.", share(out)),
+    };
+    if out.lost > 0 {
+        let of = |one: &PairDirection| format!("{} of {}", one.lost, one.packets);
+        sentence.basis = format!("{} packets and {} packets", of(out), of(back));
+    }
+    sentence.figures.extend([("lost_out", json!(out.lost)), ("lost_back", json!(back.lost))]);
 }
 
 /// The answer about all connections of a capture.
@@ -127,10 +154,12 @@ fn of_network(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence> {
     if totals.one_way > 0 {
         said.push(one_way(totals));
     }
+    said.extend(missing_direction::sentence(totals));
     if totals.connections > 0 {
         said.extend(of_both_directions(totals, subject));
     }
     said.extend(failures.into_iter().flatten());
+    said.extend(closing::no_data(totals));
     said
 }
 
@@ -140,6 +169,8 @@ fn of_both_directions(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence
     if totals.is_listen_queue_full() {
         said.push(listen_queue(totals));
     } else {
+        let is_single = subject.took.is_some();
+        said.extend(closing::stopped_at_end(totals).filter(|_| is_single));
         let outage = silences::outage(totals);
         let is_outage = outage.is_some();
         if is_outage {
@@ -201,6 +232,9 @@ fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
         let text = match totals.segments {
             _ if totals.unexplained() > totals.unneeded || totals.is_unanswered_only() => {
                 return None;
+            }
+            _ if totals.is_single() && totals.stopped_at_end.count > 0 => {
+                format!("Until then {} {nothing}.", loses.to_lowercase())
             }
             _ if totals.is_doubtful() && late > 0 => {
                 "No loss is certain, but at times packets are delayed.".to_string()
@@ -394,7 +428,10 @@ fn full_window(report: &ConnectionReport, totals: &CaptureTotals) -> Option<Sent
 
 /// Sentences about time that was not lost on the network.
 fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<Sentence> {
-    let mut said = Vec::new();
+    let mut said: Vec<Sentence> = closing::idle_before_close(totals).into_iter().collect();
+    if report.is_none() {
+        said.extend(closing::stopped_at_end(totals));
+    }
     for (end, waits) in ["client", "server"].into_iter().zip(totals.application) {
         if waits.count > 0 && !totals.is_unanswered_only() {
             let text = format!(

@@ -9,7 +9,7 @@ use crate::half_connection::HalfConnection;
 use crate::history::Frame;
 use crate::pauses::MIN_PAUSE;
 use crate::silence::{
-    MAX_SILENCES, MIN_LENGTH, MIN_STOPPED, OpenSilence, STOPPED_TIMEOUTS, Silence, Wait,
+    MAX_SILENCES, MIN_LENGTH, MIN_STOPPED, OpenSilence, STOPPED_TIMEOUTS, Silence, Wait, silence,
 };
 use crate::vantage::Vantage;
 
@@ -132,10 +132,4 @@ impl Connection {
     pub(super) fn retransmissions(&self) -> u64 {
         self.ends.iter().flatten().map(|sending| sending.retransmissions).sum()
     }
-}
-
-/// A silence that lasts until this time and ends with this frame.
-fn silence(start: Instant, (at, frame): (Instant, u64), (end, wait): (End, Wait)) -> Silence {
-    let length = at.since(start).secs_f64();
-    Silence { end: name(end), start: start.secs_f64(), length, frame, wait }
 }

@@ -16,12 +16,14 @@ use super::rows::{
 use super::timers::{self, Direction};
 use crate::capture_points::CapturePoint;
 use crate::class::{TimeoutClass, class, confidence};
+use crate::closing::ClosingSilence;
 use crate::conformance::{ConformanceFinding, NO_BACK_OFF, WINDOW_OVERRUN};
 use crate::connection::{Connection, Handshake, name};
 use crate::evidence::{Assessment, Necessity, assess};
 use crate::failure::failure;
 use crate::half_connection::{HalfConnection, Timer};
 use crate::history::{Evidence, Retransmission, Transmission};
+use crate::missing_direction::MissingDirection;
 use crate::paired_verdict::PairedVerdicts;
 use crate::silence::{IdleTimeout, MIN_UNANSWERED, MIN_UNANSWERED_RETRANSMISSIONS, Wait};
 use crate::stack::{self, Behaviour};
@@ -156,6 +158,8 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         episodes: Vec::new(),
         probes: Vec::new(),
         silences: connection.silences.clone(),
+        closing_silence: closing_silence(connection, sender),
+        missing_direction: missing_direction(connection),
         idle_timeout: None,
         failure: None,
         findings: Vec::new(),
@@ -198,12 +202,38 @@ fn only_from(connection: &Connection) -> Option<&'static str> {
     }
 }
 
+/// The direction that the capture lacks from some time on.
+fn missing_direction(connection: &Connection) -> Option<MissingDirection> {
+    [End::Client, End::Server].into_iter().find_map(|end| {
+        let since = connection.timestamps.missing_since(end)?;
+        Some(MissingDirection { from: name(end), since: since.secs_f64() })
+    })
+}
+
+/// The silence before the end of a connection.
+fn closing_silence(connection: &Connection, sender: End) -> Option<ClosingSilence> {
+    let close = connection.idle_close?;
+    // Without data both ends are receivers.
+    let is_sender =
+        close.from == sender && connection.ends.iter().flatten().any(|one| one.bytes > 0);
+    let at_sender = connection.turnarounds.vantage(close.from.other()) == Vantage::Sender;
+    Some(ClosingSilence {
+        from: name(close.from),
+        start: close.start.secs_f64(),
+        length: close.at.since(close.start).secs_f64(),
+        is_unanswered: !close.is_answered && !is_sender && !at_sender,
+    })
+}
+
 /// The end of a connection after a silence, if nothing or only a reset answered the data after it.
 fn idle_timeout(
     connection: &Connection,
     retransmissions: &[RetransmissionReport],
 ) -> Option<IdleTimeout> {
     let data = connection.after_idle?;
+    if connection.timestamps.missing_since(data.from.other()).is_some() {
+        return None;
+    }
     let from = name(data.from);
     let later = retransmissions.iter().filter(|one| one.frame > data.frame && one.from == from);
     let count = later.count();

@@ -5,10 +5,12 @@ use serde::Serialize;
 use super::queue::QueueAtLosses;
 use crate::capture_points::CapturePoint;
 use crate::class::TimeoutClass;
+use crate::closing::ClosingSilence;
 use crate::conformance::ConformanceFinding;
 use crate::evidence::Necessity;
 use crate::failure::ConnectionFailure;
 use crate::half_connection::{Reordering, Timer};
+use crate::missing_direction::MissingDirection;
 use crate::pauses::Pauses;
 use crate::rtt::RoundTrips;
 use crate::silence::{IdleTimeout, Silence};
@@ -112,9 +114,15 @@ pub struct ConnectionReport {
     pub probes: Vec<EpisodeReport>,
     /// Times of a second and more without a packet that no retransmission ended.
     pub silences: Vec<Silence>,
+    /// The silence before the end of the connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closing_silence: Option<ClosingSilence>,
     /// The end of the connection after a silence, if its data was never answered then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<IdleTimeout>,
+    /// The direction that the capture lacks from some time on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing_direction: Option<MissingDirection>,
     /// How it failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<ConnectionFailure>,

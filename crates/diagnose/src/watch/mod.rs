@@ -18,7 +18,8 @@ pub use limits::WatchLimits;
 pub use line::{SettledLine, SettledRow};
 pub use totals::WatchTotals;
 
-use crate::connection::{CloseState, Connection};
+use crate::closing::CloseState;
+use crate::connection::Connection;
 use crate::connection_key::{ConnectionKey, key};
 use crate::report::ConnectionReport;
 

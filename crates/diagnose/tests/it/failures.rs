@@ -11,23 +11,23 @@ use rtolab_tcp::{Flags, SynOptions, Timestamps};
 use rtolab_time::Duration;
 
 /// The payload of a full segment in bytes.
-const MSS: u32 = 1000;
-const WINDOW: u16 = 60_000;
+pub(crate) const MSS: u32 = 1000;
+pub(crate) const WINDOW: u16 = 60_000;
 /// The round-trip time in milliseconds. The capture is made at the client.
-const RTT: u64 = 40;
+pub(crate) const RTT: u64 = 40;
 
 /// The packets of a connection. All times are in milliseconds, sequence numbers begin at 0.
-struct Script {
+pub(crate) struct Script {
     client: u32,
-    packets: Vec<Captured>,
+    pub packets: Vec<Captured>,
 }
 
 impl Script {
-    fn new(client: u32) -> Self {
+    pub fn new(client: u32) -> Self {
         Self { client, packets: Vec::new() }
     }
 
-    fn opened(client: u32) -> Self {
+    pub fn opened(client: u32) -> Self {
         let mut script = Self::new(client);
         script.syn(0);
         script.server(RTT, Flags::SYN | Flags::ACK, (0, 1), WINDOW);
@@ -35,11 +35,11 @@ impl Script {
         script
     }
 
-    fn syn(&mut self, millis: u64) {
+    pub fn syn(&mut self, millis: u64) {
         self.client(millis, Flags::SYN, (0, 0, 0));
     }
 
-    fn client(&mut self, millis: u64, flags: Flags, (seq, ack, len): (u32, u32, u32)) {
+    pub fn client(&mut self, millis: u64, flags: Flags, (seq, ack, len): (u32, u32, u32)) {
         let number = self.packets.len() as u64 + 1;
         let mut captured = packet(number, self.client, flags, (seq, len));
         captured.packet.at = RUN_START + Duration::from_millis(millis);
@@ -53,23 +53,23 @@ impl Script {
     }
 
     /// A packet of the server without data.
-    fn server(&mut self, millis: u64, flags: Flags, (seq, ack): (u32, u32), window: u16) {
+    pub fn server(&mut self, millis: u64, flags: Flags, (seq, ack): (u32, u32), window: u16) {
         self.client(millis, flags, (seq, ack, 0));
         let packet = &mut self.packets.last_mut().expect("a packet").packet;
         *packet = reversed(packet.clone());
         packet.segment.window = window;
     }
 
-    fn data(&mut self, millis: u64, seq: u32, len: u32) {
+    pub fn data(&mut self, millis: u64, seq: u32, len: u32) {
         self.client(millis, Flags::ACK, (seq, 1, len));
     }
 
-    fn ack(&mut self, millis: u64, ack: u32) {
+    pub fn ack(&mut self, millis: u64, ack: u32) {
         self.server(millis, Flags::ACK, (1, ack), WINDOW);
     }
 
     /// Full segments, each acknowledged after a round trip.
-    fn transfer(&mut self, from: u64, segments: u32) -> u32 {
+    pub fn transfer(&mut self, from: u64, segments: u32) -> u32 {
         for n in 0..segments {
             let at = from + u64::from(n) * RTT;
             self.data(at, 1 + n * MSS, MSS);
@@ -79,7 +79,7 @@ impl Script {
     }
 }
 
-fn diagnosed(scripts: Vec<Script>) -> Document {
+pub(crate) fn diagnosed(scripts: Vec<Script>) -> Document {
     let mut packets: Vec<Captured> = scripts.into_iter().flat_map(|one| one.packets).collect();
     packets.sort_by_key(|captured| captured.packet.at);
     let mut diagnosis = Diagnosis::new();
@@ -90,13 +90,13 @@ fn diagnosed(scripts: Vec<Script>) -> Document {
     Document::of(diagnosis, SkippedPackets::default())
 }
 
-fn text(document: &Document) -> String {
+pub(crate) fn text(document: &Document) -> String {
     let texts = document.answer.sentences.iter().map(|sentence| &sentence.text[..]);
     texts.collect::<Vec<_>>().join(" ")
 }
 
 /// The kind of the failure of the only connection, and the answer.
-fn failed(script: Script) -> (Option<FailureKind>, Document) {
+pub(crate) fn failed(script: Script) -> (Option<FailureKind>, Document) {
     let document = diagnosed(vec![script]);
     (document.connections[0].failure.map(|failure| failure.kind), document)
 }

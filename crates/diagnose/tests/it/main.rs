@@ -2,7 +2,9 @@
 
 mod capture_points;
 mod captured_twice;
+mod clock;
 mod conformance;
+mod endings;
 mod evidence;
 mod failures;
 mod golden;

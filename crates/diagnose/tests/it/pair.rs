@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use rtolab_capture::{CapturedPacket, Interface, RUN_START, Writer};
-use rtolab_diagnose::{NotPaired, Pair, diagnose_pair};
+use rtolab_diagnose::{Document, Necessity, NetworkVerdict, NotPaired, Pair, diagnose_pair};
 use rtolab_tcp::wire::WireSegment;
 use rtolab_tcp::{Flags, SynOptions};
 use rtolab_time::Duration;
@@ -101,21 +101,83 @@ fn merged_segments_arrive() {
     }
 }
 
+/// The document of the pair of captures of client and server.
+fn document(captures: &[Vec<u8>; 2]) -> Document {
+    let found = diagnose_pair::<_, Infallible>(|index| Ok(&captures[index][..]), |_| Ok(()));
+    let Ok(document) = found;
+    document.expect("a pair")
+}
+
+/// A handshake whose packets of client and server pass with these delays.
+fn handshake(client: u64, server: u64) -> Vec<Event> {
+    vec![
+        (client, true, Flags::SYN, 1, 0, 0),
+        (10 + server, false, Flags::SYN | Flags::ACK, 7, 2, 0),
+        (20 + client, true, Flags::ACK, 2, 8, 0),
+    ]
+}
+
+#[test]
+fn a_path_that_loses_acknowledgments_is_not_healthy() {
+    for answers in [false, true] {
+        let (mut here, mut there) = (handshake(0, 10), handshake(10, 0));
+        for n in 0..20 {
+            let (at, seq) = (50 + u64::from(n) * 20, 2 + n * LEN);
+            here.push((at, true, Flags::ACK, seq, 8, LEN));
+            there.push((at + 10, true, Flags::ACK, seq, 8, LEN));
+            let len = u32::from(answers && n == 19);
+            there.push((at + 10, false, Flags::ACK, 8, seq + LEN, len));
+            if n % 2 == 1 {
+                here.push((at + 20, false, Flags::ACK, 8, seq + LEN, len));
+            }
+        }
+        here.sort_by_key(|event| event.0);
+        there.sort_by_key(|event| event.0);
+        let document = document(&[capture(&here), capture(&there)]);
+        let answer = document.answer;
+        assert_eq!(answer.network, NetworkVerdict::Lossy);
+        assert_eq!(answer.connections[0].network, NetworkVerdict::Lossy);
+        let text = &answer.sentences[0].text;
+        assert!(text.starts_with("This path loses no data"), "{text}");
+        assert!(answer.sentences[2].text.contains("back to the sender, 10 packets were lost"));
+    }
+}
+
+#[test]
+fn packets_before_the_end_of_the_other_capture_are_lost() {
+    let data = |at, seq| (at, true, Flags::ACK, seq, 8, LEN);
+    let (mut here, mut there) = (handshake(0, 10), handshake(10, 0));
+    here.extend([data(50, 2), data(51, 2 + LEN), data(300, 2), data(2000, 2), data(4991, 2)]);
+    there.push((5000, false, Flags::FIN | Flags::ACK, 8, 2, 0));
+    let document = document(&[capture(&here), capture(&there)]);
+    let [out, back] = document.pair.expect("a pair").directions;
+    assert_eq!((out.lost, out.missing_at_end), (4, 1));
+    assert_eq!((back.lost, back.missing_at_end), (0, 1));
+    let verdicts = document.connections[0].retransmissions.iter().map(|one| one.verdict);
+    let expected = [Necessity::Needed, Necessity::Needed, Necessity::Unknown];
+    assert_eq!(verdicts.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn data_that_was_never_retransmitted_is_lost() {
+    let data = |at, n: u32| (at, true, Flags::ACK, 2 + n * LEN, 8, LEN);
+    let (mut here, mut there) = (handshake(0, 10), handshake(10, 0));
+    here.extend((0..4).map(|n| data(50 + u64::from(n), n)));
+    there.push(data(60, 0));
+    there.push((5000, false, Flags::FIN | Flags::ACK, 8, 2 + LEN, 0));
+    let document = document(&[capture(&here), capture(&there)]);
+    assert_eq!(document.answer.network, NetworkVerdict::Lossy);
+    let text = &document.answer.sentences[0].text;
+    assert!(text.starts_with("This path loses 50 % of the packets to the receiver."), "{text}");
+}
+
 #[test]
 fn packets_that_go_on_in_one_capture_only_are_named() {
     for (last, missing) in [(1010, 0), (1020, 3)] {
-        let handshake = |client: u64, server: u64| {
-            vec![
-                (client, true, Flags::SYN, 1, 0, 0),
-                (10 + server, false, Flags::SYN | Flags::ACK, 7, 2, 0),
-                (20 + client, true, Flags::ACK, 2, 8, 0),
-            ]
-        };
         let mut sent = handshake(0, 10);
         sent.extend([50, 300, last].map(|at| (at, true, Flags::ACK, 2, 8, LEN)));
         let captures = [capture(&sent), capture(&handshake(10, 0))];
-        let found = diagnose_pair::<_, Infallible>(|index| Ok(&captures[index][..]), |_| Ok(()));
-        let Ok(Ok(document)) = found else { panic!("a pair") };
+        let document = document(&captures);
         let [out, back] = document.pair.expect("a pair").directions;
         assert_eq!((out.lost, out.missing_at_end, back.missing_at_end), (0, missing, 0), "{last}");
         let texts = document.answer.sentences.iter().map(|sentence| &sentence.text);

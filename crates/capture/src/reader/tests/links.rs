@@ -131,7 +131,7 @@ fn the_fingerprint_of_a_syn_has_its_options_in_order() {
 }
 
 #[test]
-fn packets_are_sorted_by_time_only_if_there_are_several_interfaces() {
+fn the_packets_of_several_interfaces_are_sorted_by_time() {
     let bytes = ip(&packet(0, V4, 10));
     let order = ByteOrder::Little;
     let frames = [order.frame(0, 1, &bytes), order.frame(0, 4, &bytes), order.frame(1, 2, &bytes)];

@@ -1,0 +1,132 @@
+//! Tests of the ends of connections: resets and FINs, silences before them, and connections without
+//! data.
+
+use rtolab_diagnose::{FailureKind, NetworkVerdict};
+use rtolab_tcp::{Flags, Timestamps};
+
+use crate::failures::{MSS, RTT, Script, WINDOW, diagnosed, failed, text};
+use crate::packets::reversed;
+
+/// Full segments that the server sends from this time on, each acknowledged at once.
+fn receive(script: &mut Script, from: u64, segments: u32) -> u32 {
+    for n in 0..segments {
+        let (at, seq) = (from + u64::from(n) * RTT, 1 + n * MSS);
+        script.client(at, Flags::ACK, (seq, 1, MSS));
+        let packet = &mut script.packets.last_mut().expect("a packet").packet;
+        *packet = reversed(packet.clone());
+        script.client(at, Flags::ACK, (1, seq + MSS, 0));
+    }
+    1 + segments * MSS
+}
+
+#[test]
+fn a_reset_acknowledges_data() {
+    for (flags, acked, expected) in [
+        (Flags::RST | Flags::ACK, MSS, None),
+        (Flags::RST | Flags::ACK, MSS / 2, Some(500)),
+        // These acknowledge nothing.
+        (Flags::RST, MSS, Some(1000)),
+        (Flags::RST | Flags::ACK, 2 * MSS, Some(1000)),
+    ] {
+        let mut script = Script::opened(1);
+        let seq = script.transfer(100, 3);
+        script.data(300, seq, MSS);
+        script.server(300 + RTT, flags, (1, seq + acked), 0);
+        let (kind, document) = failed(script);
+        assert_eq!(kind, expected.map(|_| FailureKind::Reset), "{flags:?} {acked}");
+        let left = document.connections[0].failure.map(|failure| failure.outstanding);
+        assert_eq!(left, expected, "{flags:?} {acked}");
+    }
+}
+
+#[test]
+fn a_reset_acknowledges_none_of_its_own_data() {
+    let mut script = Script::opened(1);
+    let seq = script.transfer(100, 3);
+    script.data(300, seq, MSS);
+    script.client(310, Flags::RST | Flags::ACK, (seq + MSS, 1, 0));
+    assert_eq!(failed(script).1.connections[0].failure.expect("a failure").outstanding, 1000);
+}
+
+#[test]
+fn a_transfer_that_stops_before_its_receiver_gives_up_is_not_healthy() {
+    let mut script = Script::opened(1);
+    let seq = receive(&mut script, 100, 400);
+    let end = 100 + 400 * RTT;
+    script.client(end + 23_000, Flags::FIN | Flags::ACK, (1, seq, 0));
+    let document = diagnosed(vec![script]);
+    assert_eq!(document.answer.network, NetworkVerdict::Unknown);
+    let text = text(&document);
+    assert!(text.starts_with("Nothing more came from the server for 23.0 s, until the"), "{text}");
+    assert!(text.contains("Until then this path loses nothing."), "{text}");
+    assert!(text.contains("outside them it ran at 199 kbit/s"), "{text}");
+    assert!(!text.contains("look at the application"), "{text}");
+}
+
+#[test]
+fn an_idle_connection_that_its_receiver_closes_is_healthy() {
+    let mut script = Script::opened(1);
+    let seq = receive(&mut script, 100, 400);
+    let at = 100 + 400 * RTT + 5000;
+    script.client(at, Flags::FIN | Flags::ACK, (1, seq, 0));
+    script.server(at + RTT, Flags::FIN | Flags::ACK, (seq, 2), WINDOW);
+    script.client(at + RTT, Flags::ACK, (2, seq + 1, 0));
+    let document = diagnosed(vec![script]);
+    assert_eq!(document.answer.network, NetworkVerdict::Healthy);
+    let text = text(&document);
+    assert!(text.contains("The connection was idle for 5.0 s before an end closed it."), "{text}");
+    assert!(text.contains("it ran at 199 kbit/s"), "{text}");
+    assert!(!text.contains("stopped"), "{text}");
+}
+
+#[test]
+fn connections_without_data_have_an_answer() {
+    let scripts = |count: u32| (1..=count).map(Script::opened).collect();
+    let document = diagnosed(scripts(1));
+    assert_eq!(document.answer.network, NetworkVerdict::Unknown);
+    let one = text(&document);
+    assert!(one.starts_with("No data was captured: the connection carried none"), "{one}");
+    let many = text(&diagnosed(scripts(2)));
+    assert!(many.starts_with("No data was captured: the connections carried none"), "{many}");
+}
+
+#[test]
+fn a_fin_of_a_server_without_data_that_nothing_answers_is_named() {
+    let mut script = Script::opened(1);
+    // The capture is made at the server.
+    script.packets[1].packet.at = script.packets[0].packet.at;
+    script.server(25_000, Flags::FIN | Flags::ACK, (1, 1), WINDOW);
+    let text = text(&diagnosed(vec![script]));
+    assert!(text.starts_with("Nothing more came from the client for 25.0 s"), "{text}");
+    assert!(!text.contains("health check"), "{text}");
+}
+
+/// Four timestamps, of packets that are in the capture or not.
+#[test]
+fn a_direction_that_vanishes_from_the_capture_is_no_failure() {
+    for (echoes, is_missing) in [([7, 7, 7, 7], false), ([9, 9, 9, 9], false), ([7, 8, 9, 9], true)]
+    {
+        let mut script = Script::opened(1);
+        let seq = script.transfer(100, 100);
+        for captured in &mut script.packets {
+            let is_client = captured.packet.segment.ports.to == 80;
+            let (value, echo) = if is_client { (1, 7) } else { (7, 1) };
+            captured.packet.segment.timestamps = Some(Timestamps { value, echo });
+        }
+        for (at, echo) in [5000, 6000, 8000, 12_000].into_iter().zip(echoes) {
+            script.data(at, seq, MSS);
+            let packet = &mut script.packets.last_mut().expect("a packet").packet;
+            packet.segment.timestamps = Some(Timestamps { value: 1, echo });
+        }
+        let (kind, document) = failed(script);
+        assert_eq!(kind.is_none(), is_missing, "{echoes:?}");
+        let missing = document.connections[0].missing_direction;
+        assert_eq!(
+            missing.map(|one| (one.from, one.since > 4.0)),
+            is_missing.then_some(("server", true))
+        );
+        let text = text(&document);
+        let start = "From 4.1 s on the capture lacks the packets of the server";
+        assert_eq!(text.starts_with(start), is_missing, "{text}");
+    }
+}
