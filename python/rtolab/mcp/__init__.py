@@ -29,7 +29,8 @@ Begin with `diagnose`. A retransmission is `unneeded` if an earlier copy arrived
 the results. If `what_if` says that it does not agree, do not rely on its numbers."""
 
 Capture = Annotated[
-    str, Field(description="The path of a pcap or pcapng file, also compressed by gzip or zstd.")
+    str,
+    Field(description="The path of a pcap, pcapng or qlog file, also compressed by gzip or zstd."),
 ]
 MEDIANS = ("elapsed_s", "goodput_bps", "lost", "retransmissions", "unneeded", "timeouts")
 
@@ -44,14 +45,20 @@ def diagnose(
         Field(ge=0, le=10_000, description="Retransmissions, timeouts and episodes of each."),
     ] = 20,
 ) -> answers.Diagnosis:
-    """Say whether each retransmission and timeout of a capture was necessary, and what it cost.
+    """Say what happened, whether each retransmission and timeout was necessary, and what it cost.
 
+    Begin with `answer`. Of a QUIC log: whether each declared loss and probe timeout was spurious.
     Counts are over all retransmissions and timeouts, also where the result holds fewer of them.
     """
     return answers.diagnosis(diagnosed(_file(capture)), connections, rows)
 
 
-def what_if(capture: Capture) -> answers.WhatIf:
+def what_if(
+    capture: Annotated[
+        str,
+        Field(description="The path of a pcap or pcapng file, also compressed by gzip or zstd."),
+    ],
+) -> answers.WhatIf:
     """Infer the path of a capture's worst connection, and replay the transfer over it.
 
     The replays are with other senders, and with Linux with one setting changed.
