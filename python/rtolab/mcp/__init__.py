@@ -32,6 +32,8 @@ Capture = Annotated[
     str,
     Field(description="The path of a pcap, pcapng or qlog file, also compressed by gzip or zstd."),
 ]
+LONGEST = 2000
+"""The longest message, in characters."""
 MEDIANS = ("elapsed_s", "goodput_bps", "lost", "retransmissions", "unneeded", "timeouts")
 
 
@@ -104,7 +106,7 @@ def run(
             confined=True,
         )
     judges = judging.confusions(result) if judge else []
-    first_line = scenario.partition("\n")[0]
+    first_line = _cut(scenario.partition("\n")[0])
     return answers.Runs(scenario=first_line, senders=_medians(result), judges=judges)
 
 
@@ -157,14 +159,20 @@ def _in_words(tool: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return tool(*arguments, **named)
         except Error as error:
-            raise ToolError(str(error)) from None
+            raise ToolError(_cut(str(error))) from None
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
-            raise ToolError(f"{place}{error.strerror or error}") from None
+            raise ToolError(_cut(f"{place}{error.strerror or error}")) from None
         except UnicodeEncodeError as error:
-            raise ToolError(f"{error.object!a}: this is no text in UTF-8") from None
+            raise ToolError(_cut(f"{error.object!a}: this is no text in UTF-8")) from None
 
     return wrapped
+
+
+def _cut(message: str) -> str:
+    """A message that quotes a long argument, without the middle."""
+    half = LONGEST // 2
+    return message if len(message) <= LONGEST else f"{message[:half]} ... {message[-half:]}"
 
 
 def _file(capture: str) -> str:

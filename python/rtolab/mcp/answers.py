@@ -139,7 +139,7 @@ class Diagnosis(BaseModel):
     capture: str
     error: str | None = Field(description="why it was not read to its end")
     answer: str = Field(description="what happened, in sentences, each with its figures beside it")
-    network: str = Field(description="its state: healthy, lossy, unknown, no-tcp, ..")
+    network: str = Field(description="healthy, late, loses, loses-and-late, unknown or no-tcp")
     failures: dict[str, int] = Field(description="failed connections by kind, such as refused")
     packets: int
     connections_in_all: int
