@@ -43,6 +43,7 @@ __all__ = [
     "end_at_second_interrupt",
     "gateway",
     "infer_scenario",
+    "interrupt_prototypes",
     "lines",
     "policies",
     "rare",
@@ -1118,6 +1119,9 @@ def emulate_programs(
         OSError: the log cannot be written.
         Exception: that of `goes_on`.
     """
+
+def interrupt_prototypes() -> None:
+    """Raises KeyboardInterrupt in the calls of prototypes that other threads are in."""
 
 def end_at_second_interrupt() -> None:
     """End this process at the second SIGINT, with 130. Python handles the first one.

@@ -1,13 +1,16 @@
-"""Atomic writing of files: complete or not at all."""
+"""Atomic writing of files: complete or not at all, and never over an input."""
 
 from __future__ import annotations
 
 import io
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from rtolab._rtolab import Error
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,6 +40,25 @@ def whole(path: Path) -> Iterator[Path]:
         if isinstance(error, OSError) and error.errno is not None:
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def check_targets(targets: Iterable[tuple[str, Path | None]], inputs: Iterable[str | Path]) -> None:
+    """Check, before anything is written, that no target is an input, also through links.
+
+    Args:
+        targets: options as given, for the message, each with a file that it writes.
+        inputs: the files that are read; `-` is standard input.
+
+    Raises:
+        Error: a target is an input.
+    """
+    # `Path.resolve` would fail on a loop of links.
+    read = {os.path.realpath("/dev/stdin" if str(one) == "-" else one) for one in inputs}
+    for option, target in targets:
+        if target is not None and os.path.realpath(target) in read:
+            raise Error(
+                f"{option}: would overwrite {target}, which is an input; expected another file"
+            )
 
 
 def stem(text: str) -> str:

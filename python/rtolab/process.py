@@ -46,9 +46,17 @@ def on_end_signal(handler: Callable[[int, FrameType | None], object]) -> Iterato
             signal.signal(number, signal.SIG_DFL)
 
 
+class EndSignal(SystemExit):
+    """A signal ends the process; SystemExit itself may also come from a prototype."""
+
+
 def ends_in_order() -> AbstractContextManager[None]:
-    """SIGTERM and SIGHUP raise SystemExit, so that everything is cleaned up."""
-    return on_end_signal(lambda number, _: sys.exit(128 + number))
+    """SIGTERM and SIGHUP raise EndSignal, so that everything is cleaned up."""
+
+    def end(number: int, _: object) -> None:
+        raise EndSignal(128 + number)
+
+    return on_end_signal(end)
 
 
 @contextmanager

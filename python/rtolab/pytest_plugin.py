@@ -56,8 +56,8 @@ class NoSpuriousRetransmissions(Protocol):
         """Diagnose a capture; the test fails if more than `most` retransmissions were unneeded.
 
         Of a QUIC log it counts spurious losses and spurious probe timeouts. The test also fails if
-        the file cannot show any: it has no packets, or is the log of the end that receives, or
-        lacks acknowledgments.
+        the file cannot show any: it has no packets, or those of one direction only, or is the log
+        of the end that receives, or lacks acknowledgments.
         """
 
 
@@ -160,9 +160,11 @@ def _shows_nothing(found: Diagnosis) -> str | None:
     summary = found.document["summary"]
     if not summary["packets"]:
         return "found no packets of TCP or QUIC, so nothing is tested"
-    if not found.is_log:
-        return None
     totals, connections = summary["totals"], summary["connections"]
+    if not found.is_log:
+        if totals["one_way"] == connections:
+            return "found packets of one direction only; expected those of both"
+        return None
     if totals["receivers"] and totals["receivers"] + totals["one_way"] >= connections:
         return "this log is of the end that receives; the log of the end that sends is needed"
     if totals["one_way"] == connections:

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import sys
 import threading
 import time
@@ -279,11 +280,20 @@ def test_the_server_has_no_page_but_the_metrics() -> None:
         urllib.request.urlopen(f"http://127.0.0.1:{port}/")
 
 
+def test_a_port_that_is_in_use_is_named(watch: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        place = f"127.0.0.1:{busy.getsockname()[1]}"
+        status, out, err = watch("--metrics", place)
+    assert (status, out) == (2, "")
+    assert f"{place}: Address already in use" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--metrics", "9435"), "--metrics 9435: expected ADDR:PORT, such as 127.0.0.1:9435"),
         (("--metrics", ":99999"), "--metrics :99999: expected ADDR:PORT"),
+        (("--metrics", ":9436"), "--metrics :9436: expected ADDR:PORT, such as 127.0.0.1:9435"),
         (("--host", "no such host"), "--host no such host: no address of `no such host` is known"),
         (("--port", "0"), "Invalid value for '--port'"),
         (("--duration", "nan"), "Invalid value for '--duration'"),

@@ -145,11 +145,22 @@ def test_no_capture_is_overwritten(made: Path, tmp_path: Path) -> None:
     for name in ("one.pcapng", "other.pcapng"):
         (tmp_path / name).write_bytes(whole)
     one, other = str(tmp_path / "one.pcapng"), str(tmp_path / "other.pcapng")
-    for arguments in ((one, "--annotate", one), (one, other, "--annotate", str(tmp_path))):
+    link = tmp_path / "link"
+    link.symlink_to(one)
+    (tmp_path / "timeouts.parquet").write_bytes(whole)
+    for arguments in (
+        (one, "--annotate", one),
+        (one, other, "--annotate", str(tmp_path)),
+        (one, "--html", one),
+        (one, "--html", str(link)),
+        (one, "--scenario-out", one),
+        ("--pair", one, other, "--html", other),
+        (str(tmp_path / "timeouts.parquet"), "--parquet", str(tmp_path)),
+    ):
         done = run(*arguments)
         assert done.returncode == 2
         assert b"would overwrite" in done.stderr
-        assert Path(one).read_bytes() == whole
+    assert {file.read_bytes() for file in tmp_path.iterdir()} == {whole}
 
 
 def test_two_captures_of_one_name_cannot_share_an_output_folder(made: Path, tmp_path: Path) -> None:

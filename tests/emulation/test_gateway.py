@@ -199,6 +199,7 @@ def test_a_capture_of_the_device_can_be_diagnosed(tmp_path: Path) -> None:
 def test_wrong_settings_are_refused_in_words() -> None:
     wrong = {
         ("--device", "a b"): "is no device name",
+        ("--device", "lo"): "another kind of device",
         ("--mtu", "600"): "too small",
         ("--max-memory", "1", "--buffer", "900000"): "one alone takes",
         ("--buffer", "100"): "two segments",

@@ -1,5 +1,6 @@
 """The pytest plugin for other projects. One test needs Linux, root and /dev/net/tun."""
 
+import gzip
 import importlib
 import json
 import os
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from capture_changes import one_way
 from prerequisites import no_hosts, require_hosts
 from program import execute
 
@@ -99,6 +101,16 @@ def test_a_capture_without_packets_fails_a_test(tmp_path: Path) -> None:
     code, output = ran(tmp_path, EMPTY)
     assert code == 1
     assert "empty.pcap: found no packets of TCP or QUIC, so nothing is tested" in output
+
+
+@pytest.mark.parametrize("of_client", [True, False])
+def test_a_capture_of_one_direction_fails_a_test(of_client: bool, tmp_path: Path) -> None:
+    capture = one_way(gzip.decompress(UNNEEDED.read_bytes()), of_client=of_client)
+    (tmp_path / "one-way.pcap").write_bytes(capture)
+    code, output = ran(tmp_path, EMPTY.replace("empty", "one-way"))
+    assert code == 1
+    expected = "one-way.pcap: found packets of one direction only; expected those of both"
+    assert expected in output
 
 
 def test_a_missing_baseline_names_the_option_that_stores_it(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Detectors written in Python."""
 
+import signal
 import subprocess
+import sys
 import traceback
 from pathlib import Path
 from typing import Any
@@ -136,6 +138,20 @@ def test_an_exception_is_reported_with_its_traceback() -> None:
     assert frames == ["on_ack", "divide"]
 
 
+class Quits(Detector):
+    """Ends the process, or so it seems."""
+
+    def on_ack(self, ack: Ack, episode: Episode) -> Verdict:  # noqa: ARG002
+        sys.exit()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_exit_is_an_exception_like_any_other(jobs: int) -> None:
+    with pytest.raises(PrototypeError, match=r"^quits\.on_ack: SystemExit.*\.py:\d+") as e:
+        rtolab.run("stall", sender="sack", runs=2, judge=Quits, jobs=jobs)
+    assert isinstance(e.value.__cause__, SystemExit)
+
+
 class Silly(Detector):
     """Returns something that is no verdict."""
 
@@ -257,3 +273,41 @@ def test_the_command_line_shows_where_it_raised(tmp_path: Path) -> None:
     assert "Traceback" in done.stderr
     assert "early.py" in done.stderr
     assert done.stderr.splitlines()[-1].startswith("rtolab: early.on_ack: ZeroDivisionError")
+
+
+LOOPS = """
+import rtolab
+
+
+class Loops(rtolab.Detector):
+    def on_ack(self, ack, episode):
+        print("begins", flush=True)
+        while True:
+            pass
+"""
+SWEEP = """
+scenario = "stall"
+senders = ["sack"]
+runs = 4
+judge = ["loops"]
+prototypes = ["loops.py:Loops"]
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("what", ["run", "sweep"])
+def test_an_interrupt_ends_a_detector_that_loops(what: str, jobs: str, tmp_path: Path) -> None:
+    (tmp_path / "loops.py").write_text(LOOPS)
+    (tmp_path / "loops.toml").write_text(SWEEP)
+    given = ["loops.toml", "--out", "out"]
+    if what == "run":
+        given = ["stall", "-s", "sack", "--prototype", "loops.py:Loops", "--judge", "loops"]
+    with program.start(what, *given, "--jobs", jobs, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        try:
+            # Two threads may print at the same time.
+            assert process.stdout.readline().startswith("begins")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 128 + signal.SIGINT
+        finally:
+            process.kill()

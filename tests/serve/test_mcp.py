@@ -152,6 +152,21 @@ def test_an_argument_that_is_no_text_is_an_error(tool: str, argument: str) -> No
         anyio.run(server().call_tool, tool, {argument: "\ud800"})
 
 
+@pytest.mark.parametrize(
+    ("tool", "argument"), [("diagnose", "capture"), ("run", "scenario"), ("explain", "name")]
+)
+def test_a_long_argument_is_not_returned_whole(tool: str, argument: str) -> None:
+    require_mcp()
+    from mcp.server.mcpserver.exceptions import ToolError  # noqa: PLC0415
+
+    from rtolab.mcp import server  # noqa: PLC0415
+
+    for letter in ("x", "\n", "\ud800"):
+        with pytest.raises(ToolError) as found:
+            anyio.run(server().call_tool, tool, {argument: "x" + letter * 100_000})
+        assert len(str(found.value)) < 3000
+
+
 @pytest.mark.parametrize("missing", ["mcp", "mcp.server.mcpserver"])
 def test_without_the_package_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, missing: str

@@ -117,5 +117,6 @@ fn _rtolab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(emulate::emulate_programs, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::clean_up, module)?)?;
     module.add_function(wrap_pyfunction!(gateway::gateway, module)?)?;
+    module.add_function(wrap_pyfunction!(prototype::calls::interrupt_prototypes, module)?)?;
     module.add_function(wrap_pyfunction!(interrupt::end_at_second_interrupt, module)?)
 }

@@ -3,6 +3,7 @@
 //! An exception cannot propagate through the engine. It is stored until the run ends, and no
 //! prototype is called after it. A run stays on one thread, so the exception is thread-local.
 
+pub(crate) mod calls;
 mod detector;
 mod facts;
 mod names;

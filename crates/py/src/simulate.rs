@@ -14,6 +14,7 @@ use crate::budget::MemoryBudget;
 use crate::effort::Effort;
 use crate::error::{DetectorError, Error, ScenarioError, SenderError, guard, raise};
 use crate::outcome::Outcome;
+use crate::prototype::calls::interrupt_prototypes;
 use crate::prototype::{PrototypeClass, unless_raised};
 
 /// Runs the scenario with each sender and each seed. All seeds of the first sender come first.
@@ -161,6 +162,9 @@ pub(crate) fn report_progress(
     progress: Option<&Py<PyAny>>,
     runs: (usize, usize),
 ) -> PyResult<()> {
-    py.check_signals()?;
+    if let Err(interrupt) = py.check_signals() {
+        interrupt_prototypes(py)?;
+        return Err(interrupt);
+    }
     progress.map_or(Ok(()), |progress| progress.call1(py, runs).map(drop))
 }

@@ -134,6 +134,14 @@ impl Connection {
         self.sent_packets.get(&space)?.last_ack
     }
 
+    /// Was a packet declared lost with a larger number than any packet sent? A smaller one may
+    /// have been sent before the log began.
+    pub fn lacks_packet(&self, kind: &EventKind) -> bool {
+        let EventKind::Lost { space, number, .. } = kind else { return false };
+        let of_level = self.sent_packets.iter().filter(|(one, _)| one.level == space.level);
+        self.sent > 0 && of_level.map(|(_, sent)| sent.largest).max().unwrap_or(0) < *number
+    }
+
     /// Processes an event at this time in seconds.
     pub fn on_event(&mut self, event: Event, id: EventId, at: f64) {
         self.events += 1;
@@ -163,7 +171,7 @@ impl Connection {
             }
             EventKind::Metrics(metrics) => self.on_metrics(&metrics, id, at),
             EventKind::ProbeTimeout(space) => self.on_probe_timeout(space, id, at, true),
-            EventKind::Other => {}
+            EventKind::Malformed(_) | EventKind::Other => {}
         }
     }
 

@@ -112,6 +112,8 @@ pub(crate) enum EventKind {
     Metrics(Metrics),
     /// A probe timeout, in this space if the log says so.
     ProbeTimeout(Option<Space>),
+    /// An event that matters and lacks this.
+    Malformed(&'static str),
     /// An event that does not matter.
     Other,
 }
@@ -284,19 +286,20 @@ fn matters(name: &str) -> bool {
 
 fn kind(name: &str, data: Data<'_>) -> EventKind {
     match short(name) {
-        "packet_sent" => packet(data).map_or(EventKind::Other, EventKind::Sent),
-        "packet_received" => packet(data).map_or(EventKind::Other, EventKind::Received),
-        "packet_lost" => data.place().map_or(EventKind::Other, |(space, number)| EventKind::Lost {
-            space,
-            number,
-            trigger: data.trigger.known().map(str::to_string),
+        "packet_sent" => packet(data).map_or_else(EventKind::from, EventKind::Sent),
+        "packet_received" => packet(data).map_or_else(EventKind::from, EventKind::Received),
+        "packet_lost" => data.place().map_or_else(EventKind::from, |(space, number)| {
+            EventKind::Lost { space, number, trigger: data.trigger.known().map(str::to_string) }
         }),
         "packet_dropped" if data.trigger.0 == "key_unavailable" => {
             EventKind::Undecryptable { space: data.space(), size: data.size() }
         }
-        "spurious_loss" | "spurious_loss_detected" => data
-            .place()
-            .map_or(EventKind::Other, |(space, number)| EventKind::SpuriousLoss { space, number }),
+        "spurious_loss" | "spurious_loss_detected" => {
+            data.place().map_or_else(EventKind::from, |(space, number)| EventKind::SpuriousLoss {
+                space,
+                number,
+            })
+        }
         "metrics_updated" | "recovery_metrics_updated" | "metric_update" => {
             EventKind::Metrics(Metrics {
                 cwnd: data.congestion_window.0,
@@ -312,8 +315,28 @@ fn kind(name: &str, data: Data<'_>) -> EventKind {
     }
 }
 
+/// The reason why an event names no packet.
+enum Unplaced {
+    /// Packets of its type have no numbers.
+    Unnumbered,
+    Lacks(&'static str),
+}
+
+impl From<Unplaced> for EventKind {
+    fn from(reason: Unplaced) -> Self {
+        match reason {
+            Unplaced::Unnumbered => Self::Other,
+            Unplaced::Lacks(what) => Self::Malformed(what),
+        }
+    }
+}
+
+/// The largest packet number (RFC 9000 section 12.3).
+const MAX_PACKET_NUMBER: u64 = (1 << 62) - 1;
+
 impl Data<'_> {
-    fn space(&self) -> Option<Space> {
+    /// The names of the packet's type and of its space, as far as the event has them.
+    fn level_names(&self) -> impl Iterator<Item = &str> {
         let header = self.header.as_ref();
         let names = [
             header.map(|header| &header.packet_type),
@@ -321,7 +344,12 @@ impl Data<'_> {
             Some(&self.packet_type),
             Some(&self.packet_number_space),
         ];
-        let level = names.into_iter().flatten().find_map(|name| Level::named(&name.0))?;
+        names.into_iter().flatten().filter_map(Text::known)
+    }
+
+    fn space(&self) -> Option<Space> {
+        let header = self.header.as_ref();
+        let level = self.level_names().find_map(Level::named)?;
         let path = header.and_then(|header| header.path_id.0).or(self.path_id.0).unwrap_or(0);
         Some(Space { level, path })
     }
@@ -337,13 +365,24 @@ impl Data<'_> {
     }
 
     /// The packet's number and its space.
-    fn place(&self) -> Option<(Space, u64)> {
+    fn place(&self) -> Result<(Space, u64), Unplaced> {
+        let Some(space) = self.space() else {
+            let has_type = self.level_names().next().is_some();
+            return Err(if has_type {
+                Unplaced::Unnumbered
+            } else {
+                Unplaced::Lacks("a packet type, such as `1RTT`")
+            });
+        };
         let number = self.header.as_ref().and_then(|header| header.packet_number.0);
-        Some((self.space()?, number.or(self.packet_number.0)?))
+        match number.or(self.packet_number.0) {
+            Some(number @ ..=MAX_PACKET_NUMBER) => Ok((space, number)),
+            _ => Err(Unplaced::Lacks("a packet number from 0 to 2^62 - 1")),
+        }
     }
 }
 
-fn packet(data: Data<'_>) -> Option<Packet> {
+fn packet(data: Data<'_>) -> Result<Packet, Unplaced> {
     let (space, number) = data.place()?;
     let is_probe = data.trigger.0.starts_with("pto");
     let has_frames = data.frames.as_ref().is_some_and(|frames| !frames.is_empty());
@@ -372,5 +411,5 @@ fn packet(data: Data<'_>) -> Option<Packet> {
             packet.streams.push(StreamPart { stream, offset: frame.offset.0.unwrap_or(0), length });
         }
     }
-    Some(packet)
+    Ok(packet)
 }

@@ -134,7 +134,19 @@ impl<'de> Deserialize<'de> for Ranges {
     }
 }
 
+/// `None` if the range is empty.
 struct OneRange(Option<PacketRange>);
+
+/// The range, if it has numbers and does not end before it begins.
+fn in_order<E: Error>(range: Option<PacketRange>) -> Result<OneRange, E> {
+    match range {
+        Some((first, last)) if first > last => Err(E::custom(format_args!(
+            "found the packet range [{first}, {last}]; expected the smaller number first"
+        ))),
+        Some(_) => Ok(OneRange(range)),
+        None => Err(E::custom("found a packet range without numbers; expected one such as [1, 3]")),
+    }
+}
 
 impl<'de> Deserialize<'de> for OneRange {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -151,12 +163,12 @@ impl<'de> Deserialize<'de> for OneRange {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<OneRange, A::Error> {
-                let first = items.next_element::<Int>()?.and_then(|number| number.0);
+                let Some(Int(first)) = items.next_element()? else { return Ok(OneRange(None)) };
                 let mut last = first;
                 while let Some(number) = items.next_element::<Int>()? {
                     last = number.0;
                 }
-                Ok(OneRange(first.zip(last)))
+                in_order(first.zip(last))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OneRange, A::Error> {
@@ -168,7 +180,7 @@ impl<'de> Deserialize<'de> for OneRange {
                         _ => drop(map.next_value::<IgnoredAny>()?),
                     }
                 }
-                Ok(OneRange(first.or(last).zip(last.or(first))))
+                in_order(first.or(last).zip(last.or(first)))
             }
         }
         from.deserialize_any(Read)

@@ -236,14 +236,20 @@ impl Log {
         let time = event.time.map(|time| time * self.trace.scale);
         let time = match time {
             Some(time) if self.trace.has_deltas => before + time,
-            // An event without a time has that of the event before.
             time => time.unwrap_or(before),
         };
         self.trace.now = time;
-        if let EventKind::Other = event.kind {
-            return;
-        }
         let number = self.events;
+        match event.kind {
+            EventKind::Other => return,
+            EventKind::Malformed(what) => {
+                return self.skip(|| format!("event {number}: expected {what}, found none"));
+            }
+            _ if event.time.is_none() => {
+                return self.skip(|| format!("event {number}: expected a time, found no number"));
+            }
+            _ => {}
+        }
         if self.trace.last_time.replace(time).is_some_and(|last| time < last) {
             self.out_of_order += 1;
             self.first_out_of_order.get_or_insert(number);
@@ -278,6 +284,14 @@ impl Log {
                     format!(
                         "event {number} has a time {early:.6} s before that of an event more than \
                          {WINDOW} events earlier"
+                    )
+                });
+            }
+            _ if connection.lacks_packet(&event.kind) => {
+                self.skip(|| {
+                    format!(
+                        "event {number}: a packet was declared lost whose number is larger than \
+                         that of any packet sent"
                     )
                 });
             }

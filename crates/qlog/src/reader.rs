@@ -12,6 +12,9 @@ const MAX_VALUE: usize = 1 << 24;
 /// The deepest nesting of a value.
 const MAX_DEPTH: usize = 128;
 
+/// The members of which a log has at least one (draft-ietf-quic-qlog-main-schema section 3).
+const LOG_MEMBERS: [&[u8]; 3] = [b"qlog_version", b"file_schema", b"qlog_format"];
+
 /// The reason why a log could not be read to its end.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages are self-explanatory")]
@@ -82,6 +85,10 @@ pub struct LogReader<R> {
     value: std::ops::Range<usize>,
     name: Vec<u8>,
     has_trace: bool,
+    /// Does the outermost object have a member that only logs have?
+    has_log_member: bool,
+    /// The beginning of the outermost object.
+    start: String,
 }
 
 impl<R: Read> LogReader<R> {
@@ -97,6 +104,8 @@ impl<R: Read> LogReader<R> {
             value: 0..0,
             name: Vec::new(),
             has_trace: false,
+            has_log_member: false,
+            start: String::new(),
         }
     }
 
@@ -143,8 +152,12 @@ impl<R: Read> LogReader<R> {
                 ParserState::File => {
                     let Some(()) = self.member()? else {
                         self.state = ParserState::End;
+                        if !self.has_log_member {
+                            return Err(LogReadError::NoLog { found: self.start.clone() });
+                        }
                         continue;
                     };
+                    self.has_log_member |= LOG_MEMBERS.contains(&&*self.name);
                     match &*self.name {
                         b"traces" => self.open(b'[', ParserState::Traces, "the list of traces")?,
                         // A file with one trace, whose members are the file's.
@@ -226,6 +239,8 @@ impl<R: Read> LogReader<R> {
                 self.header()
             }
             _ => {
+                let rest = self.rest();
+                self.start = quoted(&rest[..rest.len().min(40)]);
                 self.at += 1;
                 self.state = ParserState::File;
                 Ok(())
@@ -245,8 +260,8 @@ impl<R: Read> LogReader<R> {
         self.skip_space()?;
         let length = self.scan()?;
         let header = &self.rest()[..length];
-        let keys: [&[u8]; 3] = [b"\"qlog_version\"", b"\"file_schema\"", b"\"qlog_format\""];
-        if keys.iter().any(|key| header.windows(key.len()).any(|part| part == *key)) {
+        let has = |key: &[u8]| header.windows(key.len()).any(|part| part == key);
+        if LOG_MEMBERS.iter().any(|key| has(&[b"\"", *key, b"\""].concat())) {
             return Ok(());
         }
         let found = quoted(&header[..header.len().min(40)]);

@@ -26,7 +26,7 @@ from rtolab.cli.terminal import (
     progressing,
     stdout,
 )
-from rtolab.files import write_text
+from rtolab.files import check_targets, write_text
 from rtolab.process import ends_in_order
 from rtolab.run import LARGEST_SEED, MOST_JOBS
 from rtolab.suites import Keep, Suite
@@ -180,6 +180,9 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         for one in made
         for title, guest in named
     ]
+    if out:
+        read = [one for one in (baseline, *(beside or [])) if one]
+        check_targets([(f"--out {out}", path) for path in _results(stacks, out)], read)
     how = Conditions(
         which,
         seed,
@@ -394,6 +397,12 @@ def _chosen(which: Suite, scenarios: list[Scenario], only: list[str]) -> list[Sc
             near = f"expected {_rtolab.suggest(one, [*known])}; `rtolab conform --list` has all"
             raise Error(f"--only {one}: found no such scenario; {near}")
     return [one for one in scenarios if not only or one.id in only]
+
+
+def _results(stacks: list[Stack], out: Path) -> list[Path]:
+    """The result of each stack; of several in folders of their own."""
+    folders = [out / _file_name(one.name) for one in stacks] if len(stacks) > 1 else [out]
+    return [folder / "conform.json" for folder in folders]
 
 
 def _written(reports: list[Report], columns: list[dict[str, Any]], out: Path) -> list[Path]:

@@ -24,7 +24,7 @@ from rtolab.cli.terminal import (
     progressing,
     stdout,
 )
-from rtolab.files import write_text
+from rtolab.files import check_targets, write_text
 from rtolab.process import notice_interrupts
 
 if TYPE_CHECKING:
@@ -107,6 +107,9 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
         complain("--pair: two files are needed, the captures of both ends", BAD_INPUT)
     allowed = limits(fail_on or [])
     targets = _targets(capture, annotate, parquet)
+    pages = [(f"--html {html}", html), (f"--scenario-out {scenario_out}", scenario_out)]
+    copies = [(f"--annotate {annotate}", copy) for copy, _ in targets.values()]
+    check_targets([*pages, *copies, *_tables(targets)], capture)
     with _files(capture, again=bool(html or annotate or what_if or scenario_out)) as given:
         found, files, unread = _of_pair(given) if pair else _diagnosed(given)
         _refuse_logs(found, annotate=annotate, what_if=what_if or bool(scenario_out))
@@ -195,7 +198,7 @@ def _files(names: Sequence[str], *, again: bool) -> Iterator[list[tuple[str, Pat
 def _targets(
     names: Sequence[str], copy: Path | None, parquet: Path | None
 ) -> dict[str, tuple[Path | None, Path | None]]:
-    """The output files of each capture: all different, and none of them a capture."""
+    """The output file and folder of each capture, all different."""
     several, targets = len(names) > 1, {}
     stems: dict[str, str] = {}
     for name in names:
@@ -206,12 +209,17 @@ def _targets(
         stems[stem] = name
         file = copy / f"{stem}.pcapng" if copy and several else copy
         targets[name] = (file, parquet / stem if parquet and several else parquet)
-    # `Path.resolve` would fail on a loop of links.
-    given = {os.path.realpath(name) for name in names}
-    for file, _ in targets.values():
-        if file and os.path.realpath(file) in given:
-            complain(f"--annotate {copy}: would overwrite {file}, which is a capture", BAD_INPUT)
     return targets
+
+
+def _tables(targets: Mapping[str, tuple[Path | None, Path | None]]) -> list[tuple[str, Path]]:
+    """The option --parquet with each file that it may write."""
+    from rtolab.diagnosis import TABLES  # noqa: PLC0415
+
+    folders = [folder for _, folder in targets.values() if folder]
+    return [
+        (f"--parquet {folder}", folder / f"{name}.parquet") for folder in folders for name in TABLES
+    ]
 
 
 def _write(

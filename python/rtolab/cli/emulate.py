@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import tomllib
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
@@ -377,14 +378,19 @@ def _command(
 ) -> None:
     from rtolab.emulation import EmulationResult, doubts, kernel_rows  # noqa: PLC0415
     from rtolab.emulation.placeholders import check_placeholders  # noqa: PLC0415
-    from rtolab.emulation.programs import in_namespaces  # noqa: PLC0415
+    from rtolab.emulation.programs import ServerEnd, in_namespaces  # noqa: PLC0415
 
     scenario, seed = which
     path, replaced, keep = find_scenario(scenario), list(settings.items()), out is not None
     known = ["peer", *_hosts(path)]
     check_placeholders("CMD", programs.client, known)
     check_placeholders("--server", [programs.server or ""], known)
-    with ends_in_order(), stdout_is_stderr() if as_json else nullcontext():
+    end = None
+    with (
+        ends_in_order(),
+        stdout_is_stderr() if as_json else nullcontext(),
+        tempfile.TemporaryDirectory() as folder,
+    ):
         if programs.guest:
             outcome, report = _rtolab.emulate_programs(
                 path,
@@ -399,25 +405,34 @@ def _command(
         else:
             argv = programs.client
             if programs.server:
-                argv = in_namespaces(argv, programs.server)
+                argv = in_namespaces(argv, programs.server, end=Path(folder) / "end")
             outcome, report = _rtolab.emulate(
                 path, set=replaced, seed=seed, command=argv, keep=keep
             )
+            end = ServerEnd.read(Path(folder) / "end")
+    failed = end is not None and end.failed
     doubted, files = doubts(report), list[Path]()
     if out is not None:
         files = EmulationResult(scenario, outcome, [report]).write(out)
     if as_json:
-        ran = {"scenario": scenario, "seed": seed, "command": programs.client}
+        ran: dict[str, Any] = {
+            "scenario": scenario,
+            "seed": seed,
+            "command": programs.client,
+        }
         if programs.server:
-            ran["server"] = programs.server
+            ran |= {"server": programs.server, "server_end": asdict(end) if end else None}
+        good = not doubted and not failed
         named = [str(file) for file in files]
-        print_json({**ran, **report, "good": not doubted, "doubts": doubted, "files": named})
+        print_json({**ran, **report, "good": good, "doubts": doubted, "files": named})
     else:
         from rtolab.tables import emulated as emulated_tables  # noqa: PLC0415
 
         stdout().print(emulated_tables.emulation(report))
+        if failed:
+            stdout().print(f"FAILED  {end}", highlight=False)
         name_files(files)
     if report["interrupted"]:
         raise KeyboardInterrupt
-    if report["returncode"] != 0 or doubted:
+    if report["returncode"] != 0 or doubted or failed:
         raise typer.Exit(SAYS_NO)

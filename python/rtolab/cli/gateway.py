@@ -13,6 +13,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.cli.options import Set
 from rtolab.cli.terminal import announce, finite, pairs, print_json, stdout
+from rtolab.files import check_targets
 from rtolab.process import on_end_signal
 from rtolab.run import find_scenario
 from rtolab.text import counted
@@ -118,8 +119,10 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         raise Error("--set replaces keys of a scenario, and none is given")
     for text in (sender, device, netns):
         (text or "").encode()  # The extension would not say what is wrong with it.
+    path = None if scenario is None else find_scenario(scenario)
+    check_targets([(f"--pcap {pcap}", pcap)], [] if path is None else [path])
     settings = {
-        "scenario": None if scenario is None else find_scenario(scenario),
+        "scenario": path,
         "set": list(pairs(set_, "--set").items()),
         "sender": sender,
         "device": device,

@@ -53,4 +53,5 @@ def import_(
     from rtolab.paths import Stated, read_path, write_scenario  # noqa: PLC0415
 
     path = read_path(form, files, interval)
-    name_files(write_scenario(path, out, Stated(rate=rate, delay=delay, queue=queue)))
+    stated = Stated(rate=rate, delay=delay, queue=queue)
+    name_files(write_scenario(path, out, stated, inputs=files))

@@ -12,6 +12,7 @@ import typer
 from rtolab._rtolab import Error
 from rtolab.cli.options import AsJson
 from rtolab.cli.terminal import finite, name_files, pairs, print_json, stdout
+from rtolab.files import check_targets
 
 if TYPE_CHECKING:
     import polars as pl
@@ -157,6 +158,7 @@ def plot(  # noqa: PLR0913  (all but the first are options)
     from rtolab.plot.paper import check_suffix  # noqa: PLC0415
 
     check_suffix(out)
+    check_targets([(f"--out {out}", out)], results)
     read = [figures.read(path) for path in results]
     look: FormatOptions = {
         "column": column.value,

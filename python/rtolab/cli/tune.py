@@ -23,6 +23,7 @@ from rtolab.cli.terminal import (
     progressing,
     stdout,
 )
+from rtolab.files import check_targets
 from rtolab.process import notice_interrupts
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def tune(  # noqa: PLR0913  (all but the first are options)
         complain("a CAPTURE or --interface is needed, and not both", BAD_INPUT)
     if apply and cgroup is None:
         complain("--apply: --cgroup FOLDER is needed, such as /sys/fs/cgroup/web", BAD_INPUT)
+    if plot is not None:
+        check_targets([(f"--plot {plot}", plot.with_name(f"{plot.name}.svg"))], capture or [])
     from rtolab.tuning import tune as recommend  # noqa: PLC0415
 
     sources = [_watched(interface, port, duration)] if interface else _read(capture or [])

@@ -195,7 +195,7 @@ def _served(
 def _endpoint(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
-    if not colon or not port.isdecimal() or not int(port) < 1 << 16:
+    if not colon or not host or not port.isdecimal() or not int(port) < 1 << 16:
         raise Error(f"--metrics {text}: expected ADDR:PORT, such as 127.0.0.1:{METRICS_PORT}")
     return host, int(port)
 

@@ -20,6 +20,11 @@ from rtolab.text import counted
 Connection = dict[str, Any]
 
 STANDARD_INPUT = "-"
+TABLES = (
+    *("connections", "retransmissions", "losses", "timeouts", "episodes", "silences"),
+    "findings",
+)
+"""The tables of captures or of QUIC logs."""
 SHOWN = 10
 """The number of connections in a notebook."""
 

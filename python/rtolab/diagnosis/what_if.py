@@ -21,6 +21,8 @@ def what_if(found: Diagnosis, capture: str | None = None) -> dict[str, Any]:
         conclusion), `senders` and `linux`, or with `error` (why the capture does not determine the
         path).
     """
+    if found.is_log:
+        return {"connection": None, "error": f"{found.capture} is a QUIC log; expected a capture"}
     if not found.worst:
         return {"connection": None, "error": "the capture has no TCP connection"}
     number = found.worst[0]["number"]

@@ -29,8 +29,11 @@ Begin with `diagnose`. A retransmission is `unneeded` if an earlier copy arrived
 the results. If `what_if` says that it does not agree, do not rely on its numbers."""
 
 Capture = Annotated[
-    str, Field(description="The path of a pcap or pcapng file, also compressed by gzip or zstd.")
+    str,
+    Field(description="The path of a pcap, pcapng or qlog file, also compressed by gzip or zstd."),
 ]
+LONGEST = 2000
+"""The longest message, in characters."""
 MEDIANS = ("elapsed_s", "goodput_bps", "lost", "retransmissions", "unneeded", "timeouts")
 
 
@@ -44,14 +47,20 @@ def diagnose(
         Field(ge=0, le=10_000, description="Retransmissions, timeouts and episodes of each."),
     ] = 20,
 ) -> answers.Diagnosis:
-    """Say whether each retransmission and timeout of a capture was necessary, and what it cost.
+    """Say what happened, whether each retransmission and timeout was necessary, and what it cost.
 
+    Begin with `answer`. Of a QUIC log: whether each declared loss and probe timeout was spurious.
     Counts are over all retransmissions and timeouts, also where the result holds fewer of them.
     """
     return answers.diagnosis(diagnosed(_file(capture)), connections, rows)
 
 
-def what_if(capture: Capture) -> answers.WhatIf:
+def what_if(
+    capture: Annotated[
+        str,
+        Field(description="The path of a pcap or pcapng file, also compressed by gzip or zstd."),
+    ],
+) -> answers.WhatIf:
     """Infer the path of a capture's worst connection, and replay the transfer over it.
 
     The replays are with other senders, and with Linux with one setting changed.
@@ -97,7 +106,7 @@ def run(
             confined=True,
         )
     judges = judging.confusions(result) if judge else []
-    first_line = scenario.partition("\n")[0]
+    first_line = _cut(scenario.partition("\n")[0])
     return answers.Runs(scenario=first_line, senders=_medians(result), judges=judges)
 
 
@@ -150,14 +159,20 @@ def _in_words(tool: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return tool(*arguments, **named)
         except Error as error:
-            raise ToolError(str(error)) from None
+            raise ToolError(_cut(str(error))) from None
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
-            raise ToolError(f"{place}{error.strerror or error}") from None
+            raise ToolError(_cut(f"{place}{error.strerror or error}")) from None
         except UnicodeEncodeError as error:
-            raise ToolError(f"{error.object!a}: this is no text in UTF-8") from None
+            raise ToolError(_cut(f"{error.object!a}: this is no text in UTF-8")) from None
 
     return wrapped
+
+
+def _cut(message: str) -> str:
+    """A message that quotes a long argument, without the middle."""
+    half = LONGEST // 2
+    return message if len(message) <= LONGEST else f"{message[:half]} ... {message[-half:]}"
 
 
 def _file(capture: str) -> str:

@@ -13,6 +13,7 @@ from rtolab.diagnosis import Diagnosis as Found
 from rtolab.diagnosis import tables
 from rtolab.diagnosis.verdicts import CLASSES, VERDICTS
 from rtolab.judging import Confusion
+from rtolab.mcp.logs import LogConnection, Losses, log_connection, log_counts
 
 Row = dict[str, Any]
 
@@ -64,7 +65,7 @@ class Episode(BaseModel):
 
     from_: str = Field(alias="from")
     start: float
-    end: float
+    end: float | None = Field(description="null if the capture ends before the episode")
     frames: list[int] = Field(description="the first timeout and the last acknowledgment")
     description: str
     cost: Cost
@@ -77,6 +78,17 @@ class Finding(BaseModel):
     finding: str
     about: str
     frames: list[int] = Field(description="the first packets that show it")
+
+
+class Failure(BaseModel):
+    """Why a connection failed."""
+
+    kind: str = Field(description="refused, reset, data-unanswered, ...")
+    from_: str = Field(alias="from", description="the end without an answer, or of the reset")
+    repeats: int = Field(description="retransmissions or keep-alive probes without an answer")
+    silent: float = Field(description="the time without an answer, in seconds")
+    outstanding: int = Field(description="bytes that were never acknowledged")
+    full_size_only: bool = Field(description="the path may discard large packets only")
 
 
 class Verdicts(BaseModel):
@@ -105,6 +117,8 @@ class Connection(BaseModel):
     vantage: str = Field(description="where the capture was made: at the sender, the receiver, ..")
     cannot_show: str | None = Field(description="what a capture at this vantage cannot show")
     sender: str = Field(description="the end that sends most data")
+    answer: str | None = Field(description="what happened, if there are several connections")
+    failure: Failure | None = Field(description="why it failed, if it did")
     start: float
     end: float
     packets: int
@@ -120,17 +134,22 @@ class Connection(BaseModel):
 
 
 class Diagnosis(BaseModel):
-    """A diagnosed capture."""
+    """A diagnosed capture or QUIC log."""
 
     capture: str
     error: str | None = Field(description="why it was not read to its end")
+    answer: str = Field(description="what happened, in sentences, each with its figures beside it")
+    network: str = Field(description="healthy, late, loses, loses-and-late, unknown or no-tcp")
+    failures: dict[str, int] = Field(description="failed connections by kind, such as refused")
     packets: int
     connections_in_all: int
-    verdicts: Verdicts = Field(description="over all connections")
+    verdicts: Verdicts | None = Field(description="over all connections; null for a QUIC log")
+    losses: Losses | None = Field(description="over all connections of a QUIC log")
     classes: Classes = Field(description="over all connections")
     passed_over: str = Field(description="packets that could not be used")
     lacks: str = Field(description="packets that were captured twice or are missing")
-    connections: list[Connection] = Field(description="the worst first")
+    connections: list[Connection] = Field(description="the worst first; none for a QUIC log")
+    log_connections: list[LogConnection] = Field(description="those of a QUIC log, likewise")
 
 
 class CapturedTransfer(BaseModel):
@@ -201,27 +220,47 @@ class Explanations(BaseModel):
 
 
 def diagnosis(found: Found, connections: int, rows: int) -> Diagnosis:
-    """The worst connections of a diagnosis, each with its first rows."""
-    every = found.document["connections"]
-    return Diagnosis.model_validate(
-        {
-            **found.document,
-            "packets": found.document["summary"]["packets"],
-            "connections_in_all": found.document["summary"]["connections"],
-            **_counts(every),
-            "passed_over": found.passed_over,
-            "lacks": found.lacks,
-            "connections": [_connection(one, rows) for one in found.worst[:connections]],
+    """The answer, and the worst connections of a diagnosis, each with its first rows."""
+    every, worst = found.document["connections"], found.worst[:connections]
+    answer, summary = found.document["answer"], found.document["summary"]
+    failures = summary["totals"].get("failures", {})
+    parts = {
+        "answer": tables.paragraph(answer).plain,
+        "network": answer["network"],
+        "failures": {kind: failed["count"] for kind, failed in failures.items()},
+        "packets": summary["packets"],
+        "connections_in_all": summary["connections"],
+        "passed_over": found.passed_over,
+        "lacks": found.lacks,
+    }
+    if found.is_log:
+        rest = {
+            **log_counts(every),
+            "verdicts": None,
+            "connections": [],
+            "log_connections": [log_connection(one, rows) for one in worst],
         }
-    )
+    else:
+        answers = {one["connection"]: one for one in answer["connections"]}
+        if summary["connections"] == 1:
+            answers = {}  # It is the one above.
+        rest = {
+            **_counts(every),
+            "losses": None,
+            "connections": [_connection(one, rows, answers.get(one["number"])) for one in worst],
+            "log_connections": [],
+        }
+    return Diagnosis.model_validate({**found.document, **parts, **rest})
 
 
-def _connection(one: Row, rows: int) -> Row:
+def _connection(one: Row, rows: int, answer: Row | None) -> Row:
     lost = (episode["cost"]["time_lost"] for episode in one["episodes"])
     first = {key: one[key][:rows] for key in ("retransmissions", "timeouts", "episodes")}
     return {
         **one,
         **first,
+        "answer": tables.paragraph(answer).plain if answer else None,
+        "failure": one.get("failure"),
         "findings": [{**finding, "finding": finding["habit"]} for finding in one["habits"]],
         **_counts([one]),
         "cannot_show": tables.NOT_SHOWN.get(one["vantage"]),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.files import write_text
+from rtolab.files import check_targets, write_text
 from rtolab.paths.measured import MeasuredPath, OneWay
 from rtolab.text import visible
 
@@ -36,13 +36,17 @@ class Stated:
     queue: str | None = None
 
 
-def write_scenario(path: MeasuredPath, out: Path, stated: Stated | None = None) -> list[Path]:
+def write_scenario(
+    path: MeasuredPath, out: Path, stated: Stated | None = None, *, inputs: Iterable[Path] = ()
+) -> list[Path]:
     """Write a scenario and its series, and return their paths.
 
-    The series are beside the scenario and begin with its name.
+    The series are beside the scenario and begin with its name. `inputs` are the files of the
+    measurement, which stay.
 
     Raises:
-        Error: the scenario would be invalid, for example because of a stated value.
+        Error: the scenario would be invalid, for example because of a stated value, or one of the
+            files would overwrite an input.
         OSError: a file cannot be written.
     """
     if out.suffix != ".toml":
@@ -50,6 +54,7 @@ def write_scenario(path: MeasuredPath, out: Path, stated: Stated | None = None) 
     written = _Scenario(path, stated or Stated(), out.stem)
     text = "".join(f"{line}\n" for line in written.lines())
     files = {out.parent / name: content for name, content in written.series.items()} | {out: text}
+    check_targets([(f"--out {out}", file) for file in files], inputs)
     _check(files, out)
     for file, content in files.items():
         write_text(file, content)

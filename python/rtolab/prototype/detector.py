@@ -42,7 +42,8 @@ class Detector(NamedPrototype):
     is 0.
 
     Attributes:
-        name: its name in `judge` and in senders; by default that of the class in lower case.
+        name: its name in `judge` and in senders; by default that of the class in kebab
+            case, such as `my-detector` for `MyDetector`.
 
     Example:
         >>> class Early(rtolab.Detector):

@@ -42,7 +42,8 @@ class Response(NamedPrototype):
     clock, no random number. Times are whole nanoseconds, windows are bytes.
 
     Attributes:
-        name: its name in senders; by default that of the class in lower case.
+        name: its name in senders; by default that of the class in kebab case, such as
+            `my-response` for `MyResponse`.
 
     Example:
         >>> class Careful(rtolab.Response):

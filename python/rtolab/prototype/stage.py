@@ -41,7 +41,8 @@ class Stage(NamedPrototype):
     decisions must depend only on the frames and on `random`, whose numbers follow from the seed.
 
     Attributes:
-        name: its name in scenarios; by default the name of the class in lower case.
+        name: its name in scenarios; by default that of the class in kebab case, such as
+            `my-stage` for `MyStage`.
         random: its random number generator, set before the first frame.
 
     Example:

@@ -14,6 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.process import processors
 from rtolab.sweep.chunks import Plan, PlannedChunk
@@ -200,6 +201,7 @@ class _Work:
                     progress(ended, ended + len(self._running) + len(self._ready))
             except BaseException:
                 self._worker_pool.stop()
+                _rtolab.interrupt_prototypes()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         self._cut_short = False

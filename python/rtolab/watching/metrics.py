@@ -116,6 +116,15 @@ def _escaped(text: str) -> str:
 
 
 @contextmanager
+def _naming(address: tuple[str, int]) -> Iterator[None]:
+    """Errors of a socket name its address."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, f"{address[0]}:{address[1]}") from None
+
+
+@contextmanager
 def serving(address: tuple[str, int], found: Callable[[], Iterator[Family]]) -> Iterator[int]:
     """Serve the metrics at `/metrics` while the block runs; its value is the port.
 
@@ -171,7 +180,9 @@ def serving(address: tuple[str, int], found: Callable[[], Iterator[Family]]) -> 
             if not isinstance(sys.exception(), OSError):  # The client went away.
                 super().handle_error(request, client_address)
 
-    with Server(address, Handler) as server:
+    with _naming(address):
+        server = Server(address, Handler)
+    with server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield server.server_address[1]

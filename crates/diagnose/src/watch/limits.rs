@@ -5,7 +5,8 @@ use rtolab_time::Duration;
 /// The limits of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchLimits {
-    /// The most open connections. Beyond it, the quarter that has been idle longest is evicted.
+    /// The most connections. Beyond it, closed ones are forgotten, and without these the quarter of
+    /// the open ones that has been idle longest is evicted.
     pub connections: usize,
     /// The most memory of all connections, in bytes, as estimated. Beyond it, likewise.
     pub memory: usize,

@@ -33,6 +33,8 @@ const SWEEP: Duration = Duration::from_secs(5);
 const MOST_HELD: Duration = Duration::from_secs(10);
 /// The same by number.
 const MOST_SETTLED: usize = 4096;
+/// Forgotten connections among the closed ones are searched from this number on.
+const MOST_FORGOTTEN: usize = 1 << 10;
 /// The most reports that wait for [`Watch::poll`].
 const MOST_DONE: usize = 1 << 14;
 /// A clock that jumps back by more than this was set. [`Watch::advance`] is less late than this.
@@ -48,6 +50,22 @@ struct Watched {
     is_pending: bool,
 }
 
+impl Watched {
+    /// Has neither an end sent a RST, nor both a FIN?
+    fn is_open(&self) -> bool {
+        self.connection.close_state != CloseState::Closed
+    }
+}
+
+/// Is the connection with this number still the one with this key?
+fn is_known(
+    connections: &HashMap<ConnectionKey, Watched, RandomState>,
+    number: u64,
+    key: &ConnectionKey,
+) -> bool {
+    connections.get(key).is_some_and(|one| one.connection.number == number)
+}
+
 /// A connection that has something to settle.
 #[derive(Debug)]
 struct Pending {
@@ -59,7 +77,13 @@ struct Pending {
 #[derive(Debug)]
 pub struct Watch {
     limits: WatchLimits,
-    open: HashMap<ConnectionKey, Watched, RandomState>,
+    /// Open connections, and closed ones of which late packets may come.
+    connections: HashMap<ConnectionKey, Watched, RandomState>,
+    /// The closed ones with their numbers, the one first that was closed first, and some that were
+    /// forgotten since.
+    closed: VecDeque<(u64, ConnectionKey)>,
+    /// The number of closed ones.
+    lingering: usize,
     /// By the connections' numbers.
     pending: BTreeMap<u64, Pending>,
     done: VecDeque<ConnectionReport>,
@@ -78,7 +102,9 @@ impl Watch {
     pub fn new(limits: WatchLimits) -> Self {
         Self {
             limits,
-            open: HashMap::default(),
+            connections: HashMap::default(),
+            closed: VecDeque::new(),
+            lingering: 0,
             pending: BTreeMap::new(),
             done: VecDeque::new(),
             size: 0,
@@ -96,30 +122,43 @@ impl Watch {
         self.totals.packets += 1;
         let at = self.now;
         let key = key(&captured.packet);
-        if let Some(watched) = self.open.get(&key) {
+        if let Some(watched) = self.connections.get(&key) {
             if watched.connection.is_followed_by(&captured.packet, at) {
                 self.close(&key);
             }
         }
-        if !self.open.contains_key(&key) {
+        if !self.connections.contains_key(&key) {
             self.totals.connections += 1;
             let number = self.totals.connections;
             let connection = Connection::begun_by(&captured.packet, number, at);
             let size = settle::size(&connection);
             self.size += size;
-            self.open.insert(key, Watched { connection, size, is_pending: false });
+            self.connections.insert(key, Watched { connection, size, is_pending: false });
         }
-        let Some(watched) = self.open.get_mut(&key) else { return };
+        let Some(watched) = self.connections.get_mut(&key) else { return };
+        let number = watched.connection.number;
+        let was_open = watched.is_open();
         watched.connection.on_packet(captured, at);
+        let has_closed = was_open && !watched.is_open();
         let size = settle::size(&watched.connection);
         self.size = self.size - watched.size + size;
         watched.size = size;
         if !watched.is_pending && settle::has_news(&watched.connection) {
             watched.is_pending = true;
-            self.pending.insert(watched.connection.number, Pending { key, since: at });
+            self.pending.insert(number, Pending { key, since: at });
         }
-        if self.open.len() > self.limits.connections || self.size > self.limits.memory {
-            self.make_room();
+        if has_closed {
+            self.on_closed(number, key);
+        }
+        self.make_room();
+    }
+
+    fn on_closed(&mut self, number: u64, key: ConnectionKey) {
+        self.lingering += 1;
+        self.closed.push_back((number, key));
+        if self.closed.len() > 2 * self.lingering + MOST_FORGOTTEN {
+            let connections = &self.connections;
+            self.closed.retain(|(number, key)| is_known(connections, *number, key));
         }
     }
 
@@ -156,15 +195,18 @@ impl Watch {
     pub fn totals(&self) -> WatchTotals {
         WatchTotals {
             ended: self.totals.began + self.now.secs_f64(),
-            open: self.open.len() as u64,
+            open: (self.connections.len() - self.lingering) as u64,
             ..self.totals.clone()
         }
     }
 
     /// Ends the watch, and with it all connections; [`poll`](Self::poll) returns their verdicts.
     pub fn finish(&mut self) {
-        let mut open: Vec<(u64, ConnectionKey)> =
-            self.open.iter().map(|(key, watched)| (watched.connection.number, *key)).collect();
+        let mut open: Vec<(u64, ConnectionKey)> = self
+            .connections
+            .iter()
+            .map(|(key, watched)| (watched.connection.number, *key))
+            .collect();
         open.sort_unstable();
         for (_, key) in open {
             self.close(&key);
@@ -176,7 +218,7 @@ impl Watch {
         let mut over = Vec::new();
         let mut reports = Vec::new();
         for (&number, pending) in &mut self.pending {
-            let Some(watched) = self.open.get_mut(&pending.key) else { continue };
+            let Some(watched) = self.connections.get_mut(&pending.key) else { continue };
             let connection = &mut watched.connection;
             settle::settle_due(connection, now);
             let held = now.since(pending.since) >= MOST_HELD;
@@ -204,7 +246,7 @@ impl Watch {
             let waited = now.since(connection.last);
             waited > idle || connection.close_state == CloseState::Closed && waited > LINGER
         };
-        let over = self.open.iter().filter(|(_, watched)| is_over(&watched.connection));
+        let over = self.connections.iter().filter(|(_, watched)| is_over(&watched.connection));
         let mut over: Vec<(u64, ConnectionKey)> =
             over.map(|(key, watched)| (watched.connection.number, *key)).collect();
         over.sort_unstable();
@@ -213,10 +255,24 @@ impl Watch {
         }
     }
 
-    /// Evicts the quarter of the connections that has been idle longest.
+    fn is_over_limit(&self) -> bool {
+        self.connections.len() > self.limits.connections || self.size > self.limits.memory
+    }
+
+    /// If a limit is exceeded, forgets closed connections, and without these evicts the quarter of
+    /// the open ones that has been idle longest.
     fn make_room(&mut self) {
+        while self.is_over_limit() {
+            let Some((number, key)) = self.closed.pop_front() else { return self.evict() };
+            if is_known(&self.connections, number, &key) {
+                self.close(&key);
+            }
+        }
+    }
+
+    fn evict(&mut self) {
         let mut idle: Vec<(Instant, u64, ConnectionKey)> = self
-            .open
+            .connections
             .iter()
             .map(|(key, one)| (one.connection.last, one.connection.number, *key))
             .collect();
@@ -229,8 +285,9 @@ impl Watch {
     }
 
     fn close(&mut self, key: &ConnectionKey) {
-        let Some(mut watched) = self.open.remove(key) else { return };
+        let Some(mut watched) = self.connections.remove(key) else { return };
         self.size -= watched.size;
+        self.lingering -= usize::from(!watched.is_open());
         self.pending.remove(&watched.connection.number);
         watched.connection.finish();
         if let Some(report) = settle::last_report(&watched.connection) {

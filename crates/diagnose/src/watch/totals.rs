@@ -18,9 +18,9 @@ pub struct WatchTotals {
     pub packets: u64,
     /// Connections.
     pub connections: u64,
-    /// Connections that are open now.
+    /// Connections that are open now: no end has sent a RST, and not both a FIN.
     pub open: u64,
-    /// Connections that counted as over because of a limit.
+    /// Open connections that counted as over because of a limit.
     pub evicted: u64,
     /// Retransmissions whose verdict has settled, by trigger and verdict.
     pub retransmissions: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 
 use rtolab_capture::{Captured, Reader, unpacked};
 use rtolab_diagnose::{ConnectionReport, SettledRow, Watch, WatchLimits, diagnose};
+use rtolab_tcp::Flags;
 use rtolab_time::{Duration, Instant};
+
+use crate::packets::{packet, reversed};
 
 fn captures() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
@@ -112,4 +115,57 @@ fn times_are_those_of_the_packets() {
             assert!(away.abs() < 1e-5, "{} {}: {away} s", path.display(), row.frame);
         }
     }
+}
+
+/// The packets of a connection that both ends close, or that a RST ends.
+fn closed(client: u32, has_reset: bool) -> Vec<Captured> {
+    let at = u64::from(client) * 10;
+    let fin = Flags::FIN | Flags::ACK;
+    let mut packets = vec![packet(at, client, Flags::SYN, (0, 0))];
+    if has_reset {
+        packets.push(packet(at + 1, client, Flags::RST, (1, 0)));
+    } else {
+        packets.push(packet(at + 1, client, fin, (1, 0)));
+        let last = packet(at + 2, client, fin, (1, 0));
+        packets.push(Captured { packet: reversed(last.packet.clone()), ..last });
+    }
+    packets
+}
+
+#[test]
+fn closed_connections_are_not_open_and_leave_first() {
+    let limits = WatchLimits { connections: 100, ..WatchLimits::default() };
+    let mut watch = Watch::new(limits);
+    for client in 0..50 {
+        watch.packet(&packet(u64::from(client), client, Flags::SYN, (0, 0)));
+    }
+    assert_eq!(watch.totals().open, 50);
+    for client in 50..5000 {
+        for captured in closed(client, client % 2 == 0) {
+            watch.packet(&captured);
+        }
+        let totals = watch.totals();
+        assert_eq!((totals.open, totals.evicted), (50, 0), "after {client}");
+    }
+    // Only now open ones are too many.
+    for client in 5000..5051 {
+        watch.packet(&packet(u64::from(client) * 10, client, Flags::SYN, (0, 0)));
+    }
+    let totals = watch.totals();
+    assert_eq!((totals.open + totals.evicted, totals.evicted), (101, 25));
+}
+
+#[test]
+fn ports_that_are_used_again_count_as_open_once() {
+    let mut watch = Watch::new(WatchLimits::default());
+    for round in 0..3000 {
+        for captured in closed(1, true) {
+            let number = captured.number + round * 10;
+            watch.packet(&packet(number, 1, captured.packet.segment.flags, (round as u32, 0)));
+        }
+        assert_eq!(watch.totals().open, 0);
+    }
+    watch.packet(&packet(40_000, 1, Flags::SYN, (0, 0)));
+    let totals = watch.totals();
+    assert_eq!((totals.connections, totals.open, totals.evicted), (3001, 1, 0));
 }

@@ -22,6 +22,8 @@ pub enum GatewayError {
     NotAllowed { action: &'static str, source: io::Error },
     #[error("the device `{0}` is in use; choose another name with --device")]
     Taken(String),
+    #[error("`{0}` is another kind of device; choose a new name with --device")]
+    NoTunDevice(String),
     #[error("`{0}` is no device name; a name has 1 to 15 letters, digits, `-`, `_` or `.`")]
     DeviceName(String),
     #[error(

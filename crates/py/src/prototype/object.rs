@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PySystemExit};
 use pyo3::intern;
 use pyo3::prelude::*;
 
+use super::calls::Call;
 use crate::error::PrototypeError;
 
 thread_local! {
@@ -67,6 +68,7 @@ impl Object {
             return None;
         }
         Python::attach(|py| {
+            let _call = Call::begin(py);
             let result = self.unshare(py).and_then(|object| call(&object));
             result.map_err(|error| self.store(py, method, error)).ok()
         })
@@ -85,9 +87,11 @@ impl Object {
         Ok(self.state.insert(Arc::new(object)).bind(py).clone())
     }
 
-    /// Stores an exception. Those that end a process, such as Ctrl-C, are stored unchanged.
+    /// Stores an exception. Those of signals that end a process, such as Ctrl-C, are stored
+    /// unchanged; `sys.exit` in a prototype is an error like any other.
     fn store(&self, py: Python<'_>, method: &str, error: PyErr) {
-        if !error.is_instance_of::<PyException>(py) {
+        let is_exit = error.get_type(py).is(py.get_type::<PySystemExit>());
+        if !is_exit && !error.is_instance_of::<PyException>(py) {
             return RAISED.set(Some(error));
         }
         let place = place(py, &error).map_or(String::new(), |place| format!(" ({place})"));

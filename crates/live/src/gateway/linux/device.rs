@@ -53,6 +53,8 @@ fn enter(name: &str) -> Result<(), GatewayError> {
 fn in_this_thread(device: &Device) -> Result<(SyncDevice, AddressFamilies), GatewayError> {
     let refused = |source: io::Error| match source.raw_os_error() {
         Some(libc::EBUSY | libc::EEXIST) => GatewayError::Taken(device.name.clone()),
+        // The kernel's answer if a device of this name exists and is none of its TUN devices.
+        Some(libc::EINVAL) => GatewayError::NoTunDevice(device.name.clone()),
         _ => GatewayError::system("make a TUN device")(source),
     };
     let made = DeviceBuilder::new().name(&device.name).layer(Layer::L3).enable(false);
