@@ -27,7 +27,11 @@ def run(  # noqa: PLR0913  (all but the first are options)
     *,
     sender: Annotated[
         list[str] | None,
-        typer.Option("--sender", "-s", help="A sender such as newreno+frto; repeatable."),
+        typer.Option(
+            "--sender",
+            "-s",
+            help="A sender such as newreno+frto, for flows without their own; repeatable.",
+        ),
     ] = None,
     runs: Runs = 1,
     seed: Seed = 1,
@@ -69,7 +73,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
     trace = pictured or export is not None
     given = pairs(set_, "--set")
     prototypes = [load(place) for place in prototype or ()]
-    if senders and given:
+    if senders:
         set_keys = [(key, as_toml(value)) for key, value in given.items()]
         _rtolab.check(find_scenario(scenario), set_keys, senders, made(prototypes))
     with progressing(f"running {scenario}") as progress:

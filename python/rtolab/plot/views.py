@@ -205,10 +205,12 @@ def view_of(
     of_flow = mine & (pl.col("flow") == flow)
     segments, windows = traced.segments.filter(of_flow), traced.windows.filter(of_flow)
     ends = pl.concat([segments["at_s"], windows["at_s"]])
-    sender = connections["sender"][0]
+    requested = connections["sender"][0]
+    sender = connections.filter(of_flow)["flow_sender"][0] or requested
+    among = f", in the run of {requested}" if sender != requested else ""
     return View(
         f"{sender} on {scenario}" if scenario else str(sender),
-        f"flow {flow}, seed {connections['seed'][0]}",
+        f"flow {flow}, seed {connections['seed'][0]}{among}",
         segments,
         traced.timeouts.filter(of_flow & (pl.col("end") == "sender")),
         windows,
