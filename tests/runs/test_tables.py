@@ -57,7 +57,7 @@ def test_forty_flows_have_a_row_each(tmp_path: Path) -> None:
 
 def test_of_more_flows_the_counted_ones_share_a_row(tmp_path: Path) -> None:
     result = run(40, tmp_path)
-    counted, other = lines(tables.runs(result))[2:]
+    counted, other = lines(tables.runs(result))[2:4]
     assert (counted[1:3], other[1:3]) == (["counted-*", "40/40"], ["other-1", "1/1"])
     of_counted = result.connections.filter(pl.col("flow") != "other-1")
     assert float(counted[3]) == pytest.approx(median(of_counted["elapsed_s"]), abs=0.0051)
@@ -85,3 +85,17 @@ def test_tables_name_the_senders_that_flows_have_of_their_own(tmp_path: Path) ->
     other = result.plot.time_sequence(0, flow="other-1").to_dict()["title"]
     assert other["text"].startswith("newreno on ")
     assert "in the run of" not in other["subtitle"]
+
+
+def test_a_table_of_several_runs_says_that_it_shows_medians(tmp_path: Path) -> None:
+    def caption(end: str, runs: int) -> str:
+        scenario = tmp_path / "cut.toml"
+        scenario.write_text(SCENARIO.replace("10 s", end).replace("count = 39", ""))
+        set_ = {"link.path.loss": 0.2}
+        return str(tables.runs(rtolab.run(scenario, runs=runs, set=set_)).caption)
+
+    assert caption("10000 s", 1) == "None"
+    assert caption("10000 s", 5) == "Medians over all transfers."
+    assert caption("2 s", 5) == (
+        "Medians over all transfers; time and kbit/s over those that ended."
+    )

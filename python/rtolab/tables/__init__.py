@@ -60,6 +60,10 @@ def runs(result: Result) -> Table:
             cells.append("-" if value is None else f"{value:.{places}f}")
         done = f"{completed}/{connections_in_row}"
         table.add_row(_sender(sender, own, several=several), flow, done, *cells)
+    if not one:
+        ended = "" if connections["completed"].all() else "; time and kbit/s over those that ended"
+        table.caption = f"Medians over all transfers{ended}."
+        table.caption_justify = "left"
     return table
 
 
