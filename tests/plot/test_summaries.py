@@ -283,3 +283,23 @@ def test_a_run_of_which_one_flow_did_not_end_has_no_value() -> None:
 def test_flows_without_an_end_are_left_out_of_the_mean() -> None:
     cell = only_cell(two_flows([90.0, None], voice=True))
     assert (cell.values, cell.said) == ((50.0,), "0/2")
+
+
+def test_many_lines_keep_the_height_of_the_panel_and_lie_within_it() -> None:
+    def grown(loss: float) -> pl.DataFrame:
+        ended = pl.col("run") > 0
+        return runs().with_columns(pl.lit(loss).alias("link.radio.loss"), ended.alias("completed"))
+
+    def panel(table: pl.DataFrame) -> dict[str, Any]:
+        drawn = plot.sweep(table).chart.to_dict(validate=False)
+        return dict(drawn["vconcat"][1])
+
+    few, many = panel(runs()), panel(pl.concat([grown(loss / 100) for loss in range(6)]))
+    assert many["height"] > 0.75 * few["height"], "two more rows of the key fit as it is"
+    offsets = {layer["mark"].get("xOffset", 0) for layer in many["layer"]}
+    padding = {
+        layer["encoding"]["x"]["scale"]["padding"]
+        for layer in many["layer"]
+        if "scale" in layer["encoding"]["x"]
+    }
+    assert min(padding) >= 5 + max(offsets) > 10
