@@ -19,7 +19,7 @@ class Confusion:
     section 3.3).
 
     Attributes:
-        sender: the sender specification.
+        sender: the sender specification, of the flow if it has its own.
         detector: the name of the detector.
         spurious_found: spurious episodes with the verdict spurious.
         spurious_missed: spurious episodes with the verdict genuine.
@@ -74,6 +74,9 @@ def confusions(result: Result, kind: str | None = None) -> Confusions:
     verdicts = result.verdicts.filter(pl.col("end") == "sender")
     if kind is not None:
         verdicts = verdicts.filter(pl.col("kind") == kind)
+    own = result.connections.select("run", "flow", "flow_sender")
+    verdicts = verdicts.join(own, on=["run", "flow"], how="left", maintain_order="left")
+    verdicts = verdicts.with_columns(sender=pl.coalesce("flow_sender", "sender"))
     grouped = verdicts.group_by("sender", "detector", maintain_order=True)
     return Confusions(
         _confusion(str(sender), str(detector), frame) for (sender, detector), frame in grouped

@@ -136,7 +136,7 @@ class Result:
         return written
 
     def write(self, folder: str | Path, *, headers: bool = False) -> list[Path]:
-        """Write every table as Parquet, and for traced runs a pcapng per host.
+        """Write every table as Parquet, and for traced runs packets and a pcapng per host.
 
         Args:
             folder: made if it is not there; files of the same names are replaced.
@@ -152,11 +152,16 @@ class Result:
         return written + (self._write_captures(Path(folder), headers) if self.traced else [])
 
     def write_tables(self, folder: str | Path) -> list[Path]:
-        """Write every table as Parquet, like `write` but without captures."""
+        """Write every table as Parquet, like `write` but without captures.
+
+        Runs that were not traced have no table `segments`.
+        """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         written = []
         for name in TABLES:
+            if name == "segments" and not self.traced:
+                continue
             path = folder / f"{name}.parquet"
             write_table(path, getattr(self, name))
             written.append(path)

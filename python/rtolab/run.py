@@ -47,7 +47,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
     Args:
         scenario: the path of a scenario, or the name of an included one (`frto2002-delays`).
         sender: a sender specification such as "sack+frto", or several, which run on the same seeds;
-            by default the scenario's own.
+            by default the scenario's own. Flows with a sender of their own keep it.
         seed: the first seed; run i of a sender uses `seed + i`, so senders are paired by seed.
         runs: the number of seeds, for each sender.
         set: values that replace the scenario's, by dotted key: {"link.wireless.loss": 0.02}.

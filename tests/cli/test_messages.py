@@ -37,6 +37,9 @@ SAID = {
     "run phone.toml --sender linx": 'such as linux, .*did you mean "linux"',
     "run phone.toml --judge eifle": 'such as eifel, .*did you mean "eifel".*list detectors',
     "run phone.toml --prototype soon.py:Soon --judge Soon": 'such as soon, .*did you mean "soon"',
+    "run own.toml --sender linux": "own.toml: flow: found the sender linux, but each flow has a "
+    r"sender of its own \(transfer has rack\); expected no sender beside the scenario's, or",
+    "sweep own-sweep.toml --out s": "found the sender linux, but each flow has a sender of its own",
     "run phone": "phone: found no such file or shipped scenario; expected phone.toml$",
     "run ./fone.toml": "fone.toml: found no such file or shipped scenario; expected phone.toml$",
     "run dumb-bell": 'expected one of .*such as dumbbell, .*did you mean "dumbbell"',
@@ -58,6 +61,8 @@ def mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     # Without `tcp.window_scale` no window above 65,535 B can be advertised.
     files = {
+        "own.toml": f'{PHONE}sender = "rack"\n',
+        "own-sweep.toml": 'scenario = "own.toml"\nsenders = ["linux"]\nruns = 2\n',
         "phone.toml": PHONE,
         "one-link.toml": PHONE.replace("[[link]]", "[link]"),
         "both.toml": f"{PHONE}requests = {{ count = 3 }}\n",

@@ -71,6 +71,20 @@ def test_every_variant_runs_with_few_spikes(experiment: Experiment) -> None:
     assert all(row.measured is not None for row in done.rows)
 
 
+@pytest.mark.parametrize(
+    ("name", "undecided"),
+    [
+        ("table4", {"found of 300: 31.2K, 576 B", "found of 300: 31.2K, 1500 B"}),
+        ("table5", {"of 300, at 0.6: 31.2K"}),
+    ],
+)
+def test_few_spikes_decide_no_share_of_them(name: str, undecided: set[str]) -> None:
+    done = reproduce(ALL[name], seed=1, quick=True)
+    assert with_verdict(done, "undecidable") == undecided
+    assert with_verdict(done, "fail") == set()
+    assert f"{len(undecided)} cannot be decided by 1 run" in done.tally()
+
+
 def test_the_document_counts_fewer_spikes() -> None:
     table = ALL["table4"]
     done = reproduce(table, runs=1, seed=1, assume=spikes.timetable(10))

@@ -176,6 +176,8 @@ def test_the_window_and_marks_are_drawn_on_request() -> None:
         ({"flow": "x"}, "no flow `x` in run 0; there are transfer"),
         ({"senders": ["sak"]}, "found no run of the sender sak; expected sack"),
         ({"between": (3, 3)}, "between: found 3 to 3; expected begin before end"),
+        ({"between": (200, 300)}, "between: found 200 to 300 s; expected a part of -1 to 10.8"),
+        ({"between": (200, 300), "overlay": True}, "found 200 to 300 s; .*-1 to 10.8"),
     ],
 )
 def test_a_wrong_option_is_an_error(options: dict[str, Any], message: str) -> None:

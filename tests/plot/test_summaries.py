@@ -12,7 +12,7 @@ import program
 from rtolab import Error, plot
 from rtolab.plot import Figure
 from rtolab.plot.results import Source
-from rtolab.plot.summaries import Quantity, cells, choose, only
+from rtolab.plot.summaries import Cell, Quantity, cells, choose, only
 
 DELAYS = ["100 ms", "20 ms", "5 ms", "50 ms"]
 """In the order in which their texts sort."""
@@ -254,3 +254,52 @@ def test_a_wrong_option_of_the_command_is_an_error(  # noqa: PLR0917  (fixtures)
     done = folder(tmp_path / "done", runs())
     assert program.call(monkeypatch, "plot", done, *arguments) == 2
     assert message in capsys.readouterr().err
+
+
+def two_flows(video: list[float | None], *, voice: bool = False) -> pl.DataFrame:
+    """Runs with the completion times of `video`, a `mail` of 10 s, and perhaps an endless flow."""
+    rows = [
+        {"run": run, "sender": "sack", "flow": flow, "completed": end is not None, "elapsed_s": end}
+        for run, long in enumerate(video)
+        for flow, end in [("video", long), ("mail", 10.0), *([("voice", None)] if voice else [])]
+    ]
+    return pl.DataFrame(rows)
+
+
+def only_cell(table: pl.DataFrame) -> Cell:
+    choice = choose(table, "elapsed_s", None, ("sender",), over=False)
+    [cell] = cells(table, choice, Quantity.of(table, "elapsed_s"))
+    return cell
+
+
+def test_a_run_of_which_one_flow_did_not_end_has_no_value() -> None:
+    cell = only_cell(two_flows([90.0, None, 110.0, None]))
+    assert cell.values == (50.0, 60.0)
+    assert cell.said == "2/4"
+    figure = plot.boxes(two_flows([90.0, None, 110.0, None]))
+    assert figure.caption[1:] == ("sack: 2 of 4 runs finished; shown: 2 values.",)
+
+
+def test_flows_without_an_end_are_left_out_of_the_mean() -> None:
+    cell = only_cell(two_flows([90.0, None], voice=True))
+    assert (cell.values, cell.said) == ((50.0,), "0/2")
+
+
+def test_many_lines_keep_the_height_of_the_panel_and_lie_within_it() -> None:
+    def grown(loss: float) -> pl.DataFrame:
+        ended = pl.col("run") > 0
+        return runs().with_columns(pl.lit(loss).alias("link.radio.loss"), ended.alias("completed"))
+
+    def panel(table: pl.DataFrame) -> dict[str, Any]:
+        drawn = plot.sweep(table).chart.to_dict(validate=False)
+        return dict(drawn["vconcat"][1])
+
+    few, many = panel(runs()), panel(pl.concat([grown(loss / 100) for loss in range(6)]))
+    assert many["height"] > 0.75 * few["height"], "two more rows of the key fit as it is"
+    offsets = {layer["mark"].get("xOffset", 0) for layer in many["layer"]}
+    padding = {
+        layer["encoding"]["x"]["scale"]["padding"]
+        for layer in many["layer"]
+        if "scale" in layer["encoding"]["x"]
+    }
+    assert min(padding) >= 5 + max(offsets) > 10

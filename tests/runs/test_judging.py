@@ -26,13 +26,19 @@ def result(**tables: Any) -> Result:
     return cast("Result", SimpleNamespace(**tables))
 
 
-def judged(rows: list[tuple[str, str, float | None, str]]) -> Result:
+def judged(rows: list[tuple[str, str, float | None, str]], own: str = "sack") -> Result:
+    """Verdicts about one flow, in a run of sack; `own` is the flow's sender."""
     columns = {"truth": pl.String, "verdict": pl.String, "delay_s": pl.Float64, "kind": pl.String}
     frame = pl.DataFrame(rows, schema=columns, orient="row")
     named = frame.with_columns(
-        sender=pl.lit("sack"), detector=pl.lit("eifel"), end=pl.lit("sender")
+        run=0,
+        sender=pl.lit("sack"),
+        detector=pl.lit("eifel"),
+        end=pl.lit("sender"),
+        flow=pl.lit("a"),
     )
-    return result(verdicts=named)
+    flows = pl.DataFrame({"run": [0], "flow": ["a"], "flow_sender": [own]})
+    return result(verdicts=named, connections=flows)
 
 
 def test_verdicts_are_counted_by_ground_truth() -> None:
@@ -44,6 +50,11 @@ def test_verdicts_are_counted_by_ground_truth() -> None:
     assert found.median_delay_s == pytest.approx(0.6)
     assert (found.smt, found.tms) == pytest.approx((0.5, 1 / 3))
     assert found.detection_error == pytest.approx(0.2 * 0.5 + 0.8 / 3)
+
+
+def test_the_scores_of_a_flow_with_a_sender_of_its_own_are_that_senders() -> None:
+    (found,) = confusions(judged(VERDICTS, own="sack+frto"))
+    assert found.sender == "sack+frto"
 
 
 def test_both_kinds_of_episode_count_by_default() -> None:

@@ -7,11 +7,13 @@ import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 from browser_fixtures import keep, open_, runs, settled, until
 from explorer_client import server
 from rtolab import sweep
+from sweep_runs import CUT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -357,6 +359,10 @@ def test_results_are_browsed(browser: Browser, tmp_path: Path) -> None:
     text += '[grid]\nlink.radio.delay = ["50 ms", "100 ms"]\n'
     (tmp_path / "delays.toml").write_text(text, encoding="utf-8")
     sweep.run(sweep.load(tmp_path / "delays.toml"), tmp_path / "delays", sweep.Threads(1))
+    (tmp_path / "cut.toml").write_text(CUT, encoding="utf-8")
+    (tmp_path / "lossy.toml").write_text('scenario = "cut.toml"\nruns = 9\n', encoding="utf-8")
+    sweep.run(sweep.load(tmp_path / "lossy.toml"), tmp_path / "lossy", sweep.Threads(1))
+    ended = sweep.read(tmp_path / "lossy").collect().group_by("run").agg(pl.col("completed").all())
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     with server("--browse", str(tmp_path)) as (address, _):
@@ -366,4 +372,6 @@ def test_results_are_browsed(browser: Browser, tmp_path: Path) -> None:
         page.get_by_text("unneeded at every point").wait_for()
         assert "1 (1 to 1), 2 runs" in page.locator("#browse").inner_text()
         keep(page, "browse")
+        page.locator("#which").select_option(label="sweep: lossy")
+        page.get_by_text(f", {ended['completed'].sum()} of 9 runs finished").wait_for()
     context.close()

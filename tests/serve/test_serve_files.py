@@ -1,26 +1,33 @@
 """Files of the explorer: captures, downloads, results."""
 
 import io
+import json
 import shlex
 import shutil
 import zipfile
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
 import pytest
 from starlette.testclient import TestClient
 
+import program
 from explorer_client import BINARY, CAPTURE, HOLD, HOST, error_of, unpack
 from rtolab import run, sweep
 from rtolab.campaign import Campaign, Settings
 from rtolab.experiments import find
+from rtolab.plot.summaries import Quantity, cells, choose
+from rtolab.result import TABLES
+from rtolab.serve import browse
 from rtolab.serve.app import Explorer
 from rtolab.serve.limits import Limits
+from sweep_runs import CUT
 
 
-def test_a_run_can_be_saved_as_tables_and_captures(client: TestClient, tmp_path: Path) -> None:
+def test_a_run_can_be_saved_as_tables_and_captures(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     requested = HOLD | {"set": {"link.radio.delay": "50 ms"}}
     packed = client.post("/api/download/everything", json=requested)
     archive = zipfile.ZipFile(io.BytesIO(packed.content))
@@ -28,16 +35,17 @@ def test_a_run_can_be_saved_as_tables_and_captures(client: TestClient, tmp_path:
     assert {"report.html", "connections.parquet", "scenario.toml", "command.txt"} <= names
     assert {"0-newreno-sender.pcapng", "1-newreno+frto-receiver.pcapng"} <= names
     archive.extractall(tmp_path)
-    kept = pl.read_parquet(tmp_path / "connections.parquet")
-    # The archive has the command that reproduces the run.
+    # The archive has the command that repeats the run.
     command = shlex.split((tmp_path / "command.txt").read_text(encoding="utf-8"))
     assert command[:5] == ["rtolab", "run", "scenario.toml", "--seed", "1"]
-    senders = [word for option, word in pairwise(command) if option == "--sender"]
-    set_ = dict(word.split("=", 1) for option, word in pairwise(command) if option == "--set")
-    again = run(tmp_path / "scenario.toml", sender=senders, set=set_)
-    assert again.connections["elapsed_s"].to_list() == kept["elapsed_s"].to_list()
-    other = run("hold", sender=senders)
-    assert other.connections["elapsed_s"].to_list() != kept["elapsed_s"].to_list()
+    monkeypatch.chdir(tmp_path)
+    assert program.call(monkeypatch, *command[1:]) == 0
+    for name in TABLES:
+        kept = pl.read_parquet(f"{name}.parquet")
+        assert kept.equals(pl.read_parquet(f"out/{name}.parquet")), name
+        assert kept.height > 0 or name not in {"connections", "timeouts", "verdicts", "segments"}
+    other = run("hold", sender=["newreno", "newreno+frto"]).connections["elapsed_s"]
+    assert pl.read_parquet("connections.parquet")["elapsed_s"].to_list() != other.to_list()
 
 
 @pytest.mark.parametrize("kind", ["parquet", "pcapng"])
@@ -110,11 +118,32 @@ def test_a_sweep_is_browsed(results: TestClient) -> None:
     found = results.get(f"/api/results/{number}?measure=unneeded").json()
     assert found["grid"] == ["link.radio.delay"]
     assert len(found["cells"]) == 4
-    assert {cell["runs"] for cell in found["cells"]} == {3}
+    assert {(cell["runs"], cell["finished"], cell["values"]) for cell in found["cells"]} == {
+        (3, 3, 3)
+    }
     frto = [cell["median"] for cell in found["cells"] if cell["sender"] == "newreno+frto"]
     assert frto == [1, 1]
     wrong = results.get(f"/api/results/{number}?measure=nonsense")
     assert "no measure 'nonsense'" in error_of(wrong)["message"]
+
+
+def test_a_browsed_sweep_has_the_values_and_the_finished_runs_of_its_figure(tmp_path: Path) -> None:
+    (tmp_path / "cut.toml").write_text(CUT)
+    (tmp_path / "sweep.toml").write_text(
+        'scenario = "cut.toml"\nsenders = ["newreno"]\nruns = 30\n'
+    )
+    sweep.run(sweep.load(tmp_path / "sweep.toml"), tmp_path / "out", sweep.Threads(1))
+    [cell] = json.loads(browse.sweep({"folder": tmp_path / "out", "measure": "elapsed_s"}))["cells"]
+    table = sweep.read(tmp_path / "out").collect()
+    choice = choose(table, "elapsed_s", None, ("sender",), over=False)
+    [drawn] = cells(table, choice, Quantity.of(table, "elapsed_s"))
+    assert drawn.summary is not None
+    assert (cell["finished"], cell["runs"]) == (drawn.finished, drawn.runs)
+    assert cell["values"] == len(drawn.values)
+    assert 0 < cell["finished"] < cell["runs"] == 30
+    assert [cell[key] for key in ("median", "low", "high")] == pytest.approx(
+        [drawn.summary.median, drawn.summary.q1, drawn.summary.q3]
+    )
 
 
 def test_a_report_is_browsed_by_numbers_alone(results: TestClient) -> None:

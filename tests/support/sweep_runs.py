@@ -19,6 +19,27 @@ link.wireless.delay = ["100 ms", "200 ms"]
 """
 """Two points, two senders, three blocks each."""
 CHUNKS = 12
+CUT = """
+title = "A long transfer that the end of the run often cuts, and a short one"
+duration = "11 s"
+[[link]]
+name = "radio"
+between = ["a", "b"]
+rate = "1 Mbit/s"
+delay = "20 ms"
+loss = 0.03
+[[flow]]
+name = "long"
+from = "a"
+to = "b"
+bytes = "800 kB"
+[[flow]]
+name = "short"
+from = "a"
+to = "b"
+bytes = "20 kB"
+"""
+"""A scenario for sweeps."""
 
 
 def write(folder: Path, text: str = GRID) -> Path:

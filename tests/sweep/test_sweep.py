@@ -12,7 +12,7 @@ import rtolab
 from rtolab import Error, _rtolab, sweep
 from rtolab.sweep import Failure, cluster, compute, engine, store
 from rtolab.sweep.status import status
-from sweep_runs import CHUNKS, GRID, call, files, run, table, write
+from sweep_runs import CHUNKS, CUT, GRID, call, files, run, table, write
 
 
 def test_the_tables_are_those_of_single_runs_with_their_place_in_the_grid(tmp_path: Path) -> None:
@@ -303,6 +303,18 @@ senders = ["sack", "sack+frto"]
 until = { measure = "elapsed_s", relative = 0.13, max_runs = 100, of = "OF" }
 block = 15
 """
+
+
+def test_a_run_with_an_unfinished_flow_has_no_value_for_until(tmp_path: Path) -> None:
+    (tmp_path / "cut.toml").write_text(CUT)
+    text = 'scenario = "cut.toml"\nblock = 40\n'
+    text += 'until = { measure = "elapsed_s", relative = 9, max_runs = 40 }\n'
+    [state] = run(tmp_path, text).settled.values()
+    runs = table(tmp_path).group_by("run").agg(pl.mean("elapsed_s"), pl.col("completed").all())
+    finished = runs.filter("completed")
+    assert 10 <= finished.height <= 30, "some runs finish and others do not"
+    assert state.estimate is not None
+    assert state.estimate.value == finished["elapsed_s"].median()
 
 
 def narrow_at(values: list[float], of: str) -> int | None:

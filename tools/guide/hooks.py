@@ -74,7 +74,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         path = _target(here, link["target"])
         if path is None:
             return link[0]
-        name = path.relative_to(DOCS).as_posix() if _inside(path) else _as_text(path)
+        # A notebook is a page of the site, which a checkout has as its source only.
+        shown = path.with_suffix(".md") if path.suffix == ".ipynb" else path
+        name = shown.relative_to(DOCS).as_posix() if _inside(path) else _as_text(path)
         if path.name in AT_THE_TOP and path.parent == ROOT:
             name = path.name
         target = os.path.relpath(name, PurePosixPath(here).parent)

@@ -54,7 +54,7 @@ fn suggest(found: &str, known: Vec<String>) -> PyResult<String> {
 }
 
 /// Raises the errors that `simulate` would raise for this scenario and these senders. Also raises
-/// an error if the profiles of all senders override a key.
+/// an error if no flow uses the senders, or if the profiles of all senders override a key.
 #[pyfunction]
 #[pyo3(signature = (path, set=Vec::new(), senders=Vec::new(), prototypes=Vec::new(), confined=false))]
 fn check(
@@ -70,7 +70,12 @@ fn check(
     guard(|| {
         simulate::labs(file, &set, &senders, &evaluation)?;
         let checked = loaded(file, &set, &evaluation.prototypes)?.check_senders(&senders, &set);
-        checked.map_err(|error| raise::<ScenarioError>(&error))
+        checked.map_err(|mut error| {
+            if error.set.is_none() {
+                error.file = path.display().to_string();
+            }
+            raise::<ScenarioError>(&error)
+        })
     })
 }
 

@@ -18,7 +18,8 @@ pub struct Run {
     pub run: u32,
     /// The seed.
     pub seed: u64,
-    /// The sender specification, or that of the first flow if flows have their own.
+    /// The sender specification that was requested, or that of the first flow if none was. Flows
+    /// with a sender of their own do not use it; see [`ConnectionRow::flow_sender`].
     pub sender: Arc<str>,
 }
 

@@ -93,11 +93,14 @@ impl Scenario {
         resolve::scenario(&raw, &document, (folder, prototypes))
     }
 
-    /// Checks that no key of `[tcp]` is `set` that the profiles of all `senders` override.
+    /// Checks that a flow uses `senders`, if there are any, and that no key of `[tcp]` is `set`
+    /// that the profiles of all of them override.
     ///
     /// # Errors
-    /// The first such key.
+    /// Every flow has a sender of its own, or the first such key. An error that is in no key has no
+    /// file.
     pub fn check_senders(&self, senders: &[String], set: &[(String, String)]) -> Result<()> {
+        overridden::check_use(&self.flows, senders)?;
         overridden::check(&overridden::in_set(set), &self.flows, senders)
     }
 

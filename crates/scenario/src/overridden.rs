@@ -1,4 +1,5 @@
-//! Keys of `[tcp]` that have no effect because a profile overrides them.
+//! Keys of `[tcp]` that have no effect because a profile overrides them, and senders that no flow
+//! uses.
 
 use std::collections::BTreeSet;
 
@@ -9,6 +10,9 @@ use rtolab_tcp::profile::Profile;
 use crate::document::{Document, Node, Step, Value};
 use crate::raw::Tcp;
 use crate::{Flow, Result, ScenarioError, Workload};
+
+/// The most flows that an error lists.
+const LISTED: usize = 5;
 
 /// The keys of `[tcp]` in the document, each as an error with its value as the problem.
 pub(crate) fn in_document(document: &Document) -> Vec<ScenarioError> {
@@ -46,14 +50,41 @@ fn collect(document: &Document, node: &Node, path: &mut Vec<Step>, keys: &mut Ve
     }
 }
 
+/// The flows that have a sender.
+fn connections(flows: &[Flow]) -> impl Iterator<Item = &Flow> {
+    flows.iter().filter(|flow| !matches!(flow.workload, Workload::Datagrams { .. }))
+}
+
+/// Checks that a flow uses `senders`, if there are any.
+pub(crate) fn check_use(flows: &[Flow], senders: &[String]) -> Result<()> {
+    let Some(first) = senders.first() else { return Ok(()) };
+    let connections: Vec<_> = connections(flows).collect();
+    if connections.is_empty() || connections.iter().any(|flow| !flow.own_sender) {
+        return Ok(());
+    }
+    let own = connections.iter().take(LISTED);
+    let own: Vec<_> = own.map(|flow| format!("{} has {}", flow.name, flow.sender)).collect();
+    let others = if connections.len() > LISTED { ", and so on" } else { "" };
+    let problem = format!(
+        "found the sender {first}, but each flow has a sender of its own ({}{others}); expected no \
+         sender beside the scenario's, or a flow without the key sender",
+        own.join(", ")
+    );
+    Err(ScenarioError {
+        file: String::new(),
+        line: None,
+        set: None,
+        key: "flow".to_string(),
+        problem,
+    })
+}
+
 /// Checks that each of `keys` has an effect if flows without a sender of their own use `senders`,
 /// or the scenario's sender if there are none.
 pub(crate) fn check(keys: &[ScenarioError], flows: &[Flow], senders: &[String]) -> Result<()> {
-    let connections =
-        flows.iter().filter(|flow| !matches!(flow.workload, Workload::Datagrams { .. }));
     let mut seen = BTreeSet::new();
     let mut profiles = Vec::new();
-    for flow in connections {
+    for flow in connections(flows) {
         let own = [flow.sender.clone()];
         let names = if flow.own_sender || senders.is_empty() { &own } else { senders };
         for name in names.iter().filter(|name| seen.insert((*name).clone())) {

@@ -3,7 +3,8 @@
 SHARED = {
     "run": "The number of the run, from 0: all seeds of the first sender, then of the second.",
     "seed": "The seed of the run.",
-    "sender": "The sender specification; that of the first flow if flows have their own.",
+    "sender": "The sender requested by `--sender`; without it, that of the first flow. A flow with "
+    "a sender of its own does not use it: see `flow_sender` in `connections`.",
     "flow": "The name of the flow; its legs are `NAME/1`, `NAME/2` and so on.",
     "at_s": "When it happened.",
     "end": "The end that retransmitted: `sender` or `receiver` of the flow.",

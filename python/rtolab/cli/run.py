@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -15,6 +16,11 @@ from rtolab.cli.terminal import name_files, pairs, print_json, progressing, stdo
 from rtolab.run import as_toml, find_scenario
 from rtolab.run import run as run_scenario
 
+RECORD = "run.json"
+"""Lists the files of the run in its folder."""
+WRITTEN = (".parquet", ".pcapng", ".svg", ".pkt")
+"""The endings of these files."""
+
 
 class Export(StrEnum):
     """The formats to which a run can be exported."""
@@ -27,7 +33,11 @@ def run(  # noqa: PLR0913  (all but the first are options)
     *,
     sender: Annotated[
         list[str] | None,
-        typer.Option("--sender", "-s", help="A sender such as newreno+frto; repeatable."),
+        typer.Option(
+            "--sender",
+            "-s",
+            help="A sender such as newreno+frto, for flows without their own; repeatable.",
+        ),
     ] = None,
     runs: Runs = 1,
     seed: Seed = 1,
@@ -49,7 +59,11 @@ def run(  # noqa: PLR0913  (all but the first are options)
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for tables, captures and figures of one run.")
+        Path | None,
+        typer.Option(
+            help="Folder for tables, and of one seed captures and figures. Replaces "
+            "what an earlier run wrote there."
+        ),
     ] = None,
     export: Annotated[
         Export | None,
@@ -69,7 +83,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
     trace = pictured or export is not None
     given = pairs(set_, "--set")
     prototypes = [load(place) for place in prototype or ()]
-    if senders and given:
+    if senders:
         set_keys = [(key, as_toml(value)) for key, value in given.items()]
         _rtolab.check(find_scenario(scenario), set_keys, senders, made(prototypes))
     with progressing(f"running {scenario}") as progress:
@@ -87,11 +101,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
             jobs=jobs,
             progress=progress,
         )
-    files = result.write(out) if out else []
-    if out and pictured:
-        files += _draw(result, out)
-    if export:
-        files += result.write_scripts(out or Path())
+    files = _write(result, out, pictured=pictured, export=export)
     scores = judging.confusions(result) if judge else []
     differences = list(judging.differences(result)) if what_if else []
     if as_json:
@@ -120,6 +130,47 @@ def run(  # noqa: PLR0913  (all but the first are options)
     if what_if:
         console.print(tables.what_if(differences))
     name_files(files)
+    if out and not pictured:
+        console.print(f"no captures and figures of {runs} seeds; --runs 1 records packets")
+
+
+def _write(result: Any, out: Path | None, *, pictured: bool, export: Export | None) -> list[Path]:
+    """Write tables, captures, figures and scripts, as far as they are requested."""
+    files = result.write(out) if out else []
+    if out and pictured:
+        files += _draw(result, out)
+    if export:
+        files += result.write_scripts(out or Path())
+    if out:
+        files.append(_replace_earlier(out, files))
+    return list(files)
+
+
+def _replace_earlier(folder: Path, files: list[Path]) -> Path:
+    """Delete the files that an earlier run listed and this one has not written, and list these.
+
+    Captures of other senders beside these tables would look like those of this run.
+    """
+    from rtolab.files import write_text  # noqa: PLC0415
+
+    record = folder / RECORD
+    names = {path.name for path in files}
+    for name in _listed(record) - names:
+        # An edited list must not name a file elsewhere.
+        if Path(name).name == name and name.endswith(WRITTEN):
+            (folder / name).unlink(missing_ok=True)
+    write_text(record, json.dumps({"files": sorted(names)}, indent=1) + "\n")
+    return record
+
+
+def _listed(record: Path) -> set[str]:
+    """The files that an earlier run wrote; none if there is no list of them."""
+    try:
+        found = json.loads(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return set()
+    files = found.get("files") if isinstance(found, dict) else None
+    return {name for name in files if isinstance(name, str)} if isinstance(files, list) else set()
 
 
 def _own_rows(result: Any) -> dict[str, Any]:

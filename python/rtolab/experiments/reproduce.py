@@ -26,6 +26,7 @@ from rtolab.process import processors
 from rtolab.result import Result
 from rtolab.run import run
 from rtolab.stats import Summary, band_of_medians, summarise
+from rtolab.text import counted
 
 Progress = Callable[[int, int], object]
 
@@ -145,7 +146,7 @@ class Reproduction:
         if not_so := verdicts.count("not reproducible"):
             said.append(f"{not_so} not reproducible as printed")
         if open_ := verdicts.count("undecidable"):
-            said.append(f"{open_} cannot be decided by {self.runs} runs")
+            said.append(f"{open_} cannot be decided by {counted(self.runs, 'run')}")
         return ", ".join(said)
 
 

@@ -12,7 +12,7 @@ import altair as alt
 import polars as pl
 
 from rtolab.plot.boxplots import COLORS, DASHES, SHAPES
-from rtolab.plot.keys import Key, key_rows
+from rtolab.plot.keys import ROW_EM, SMALLER, Key, key_rows
 from rtolab.plot.paper import POINTS, Figure, Format, FormatOptions
 from rtolab.plot.style import Chart, Layers, Unit
 from rtolab.plot.summaries import (
@@ -32,6 +32,8 @@ from rtolab.stats import Summary
 
 APART = 1.6
 """The horizontal offset of lines, in points, so that their bars do not hide each other."""
+FINISHED_EM = 0.95
+"""The height of a row of finished runs."""
 GEOMETRIC = 8.0
 """The largest value of a logarithmic axis is at least this many times the smallest one."""
 
@@ -106,7 +108,8 @@ def sweep(
     def draw(form: Format, width: float, height: float) -> Chart:
         return _Lines(plan, form, width, height).chart()
 
-    return Figure(draw, Format.of(format_), 2.2 * POINTS, list(said))
+    form = Format.of(format_)
+    return Figure(draw, form, 2.2 * POINTS + plan.rows_above(form), list(said))
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,23 @@ class Plan:
     y_label: str
     log_x: bool
     log_y: bool
+
+    @property
+    def partly(self) -> list[str]:
+        """The names of the lines with unfinished runs."""
+        return [
+            name
+            for name, points in self.lines.items()
+            if any(not point.cell.is_whole for point in points)
+        ]
+
+    def rows_above(self, form: Format) -> float:
+        """The height of what many lines add above the panel, in points, so that it keeps its own.
+
+        The key has about two names in a row; two rows fit into the height of a figure as it is.
+        """
+        names = max(0.0, len(self.lines) / 2 - 2) * ROW_EM * SMALLER
+        return form.font_pt * (names + FINISHED_EM * len(self.partly))
 
     @property
     def points(self) -> list[Point]:
@@ -190,16 +210,12 @@ class _Lines:
             keys = []
         if any(not point.cell.is_whole for point in self.plan.points):
             keys.append(Key("some runs unfinished", "point", BLACK))
-        partly = [
-            name
-            for name, points in self.plan.lines.items()
-            if any(not point.cell.is_whole for point in points)
-        ]
+        partly = self.plan.partly
         for row, name in enumerate(reversed(partly)):
-            layers += self._finished(name, 2 + row * 0.95 * self.form.font_pt)
+            layers += self._finished(name, 2 + row * FINISHED_EM * self.form.font_pt)
         panel = Layers(layer=layers, width=self.width, height=self.height)
         key = key_rows(keys, self.form, self.width, 0.0)
-        gap = (0.4 + 0.95 * len(partly)) * self.form.font_pt
+        gap = (0.4 + FINISHED_EM * len(partly)) * self.form.font_pt
         return StackedChart(vconcat=[key, panel], spacing=gap, bounds="flush")
 
     def _finished(self, name: str, up: float) -> list[alt.Chart]:
@@ -225,7 +241,8 @@ class _Lines:
             title=self.plan.x_label, values=few, labelOverlap=True, format="~g", grid=False
         )
         low, high = min(values), max(values)
-        scale: dict[str, Any] = {"nice": False, "zero": False, "padding": 5}
+        aside = APART * self.scale * (len(self.plan.lines) - 1) / 2
+        scale: dict[str, Any] = {"nice": False, "zero": False, "padding": 5 + aside}
         if self.plan.log_x:
             scale["type"] = "log"
         elif low == high:

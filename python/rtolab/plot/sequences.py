@@ -14,7 +14,7 @@ from rtolab.plot.overlays import MOST_OVERLAID, Overlay
 from rtolab.plot.paper import POINTS, Figure, Format, FormatOptions
 from rtolab.plot.sequence_panels import Options, Panels, TransferOutcome
 from rtolab.plot.style import Chart
-from rtolab.plot.views import FlowPackets, Traced, check_place, view_of
+from rtolab.plot.views import FlowPackets, Traced, check_place, check_span, view_of
 
 MOST_SENDERS = 12
 
@@ -52,7 +52,8 @@ def time_sequence(
         format_: `column`, `width_in`, `height_in`, `title`, `font`, `font_pt`.
 
     Raises:
-        Error: no such sender, flow or place, too many senders, or the runs were not traced.
+        Error: no such sender, flow or place, no packets between these instants, too many senders,
+            or the runs were not traced.
     """
     check_place(place)
     most = MOST_OVERLAID if overlay else MOST_SENDERS
@@ -60,6 +61,7 @@ def time_sequence(
     views = [view_of(traced, run, flow=flow, between=between) for run in runs]
     if all(view.segments.is_empty() for view in views):
         raise Error("no packets were recorded: run with trace=True")
+    check_span(views, between)
     if between is None:
         whole = (0.0, max(view.span[1] for view in views))
         views = [replace(view, span=whole) for view in views]

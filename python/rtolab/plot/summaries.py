@@ -12,6 +12,7 @@ from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.plot.results import KEYS
 from rtolab.plot.views import number
+from rtolab.run_values import run_values
 from rtolab.stats import Summary, summarise
 from rtolab.text import counted
 
@@ -182,8 +183,8 @@ def _column(table: pl.DataFrame, name: str) -> str:
 def cells(table: pl.DataFrame, choice: Choice, quantity: Quantity) -> list[Cell]:
     """The runs by group and place, in the order of the table.
 
-    A run with several connections counts once, with the mean over them; it has finished if all of
-    them have.
+    A run with several connections counts once, with the mean over them, unless one of them has not
+    ended; see `run_values`.
 
     Raises:
         Error: the measure is not a number, or there are too many groups.
@@ -193,24 +194,21 @@ def cells(table: pl.DataFrame, choice: Choice, quantity: Quantity) -> list[Cell]
     keys = [*choice.by, *([choice.x] if choice.x else [])]
     # Runs are counted anew for every point and sender of a sweep.
     alike = [name for name in [*axes(table), "sender"] if name in table.columns]
-    of_run = list(dict.fromkeys([*keys, *alike, "run"])) if "completed" in table.columns else None
-    said = "completed" in table.columns and not is_endless(table, choice.y)
-    done = pl.col("completed") if said else pl.lit(value=True)
-    rows = table.with_columns(pl.col(choice.y).cast(pl.Float64) * quantity.factor, done_=done)
-    if of_run:
-        rows = rows.group_by(of_run, maintain_order=True).agg(
-            pl.col(choice.y).mean(), pl.col("done_").all()
-        )
+    rows = table.with_columns(pl.col(choice.y).cast(pl.Float64) * quantity.factor)
+    if "completed" in table.columns:
+        rows = run_values(rows, list(dict.fromkeys([*keys, *alike, "run"])), choice.y)
+    else:
+        rows = rows.with_columns(finished=pl.lit(value=True))
     found = (
         rows.group_by(keys, maintain_order=True).agg(
             pl.col(choice.y).drop_nulls().alias("values"),
-            pl.col("done_").sum(),
+            pl.col("finished").sum(),
             pl.len().alias("n"),
         )
         if keys
         else rows.select(
             pl.col(choice.y).drop_nulls().implode().alias("values"),
-            pl.col("done_").sum(),
+            pl.col("finished").sum(),
             n=pl.len(),
         )
     )
@@ -219,7 +217,7 @@ def cells(table: pl.DataFrame, choice: Choice, quantity: Quantity) -> list[Cell]
             tuple(row[name] for name in choice.by),
             row[choice.x] if choice.x else None,
             tuple(row["values"]),
-            int(row["done_"]),
+            int(row["finished"]),
             int(row["n"]),
         )
         for row in found.iter_rows(named=True)
@@ -295,12 +293,6 @@ def caption(
                 f"{names[cell.group]}{place}: {cell.finished} of {cell.runs} runs finished; "
                 f"shown: {counted(len(cell.values), 'value')}."
             )
-
-
-def is_endless(table: pl.DataFrame, y: str) -> bool:
-    """Does every row have the measure although no run has finished, as flows without an end do?"""
-    ended = "completed" in table.columns and bool(table["completed"].any())
-    return "completed" in table.columns and not ended and table[y].null_count() == 0
 
 
 def no_value(table: pl.DataFrame, y: str) -> Error:

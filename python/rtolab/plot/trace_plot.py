@@ -17,7 +17,7 @@ from rtolab.plot.trace_panels import (
     sequence,
     steps,
 )
-from rtolab.plot.views import FlowPackets, View, check_place, view_of
+from rtolab.plot.views import FlowPackets, View, check_place, check_span, view_of
 from rtolab.result import Result
 
 
@@ -121,7 +121,9 @@ class Plots:
     def _view(self, run: int, flow: str | None, between: tuple[float, float] | None) -> View:
         self._result.check_run(run)
         result = self._result
-        return view_of(result, run, flow=flow, between=between, scenario=result.scenario)
+        view = view_of(result, run, flow=flow, between=between, scenario=result.scenario)
+        check_span([view], between)
+        return view
 
 
 def stacked(panels: Sequence[alt.LayerChart]) -> StackedChart:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -57,8 +58,10 @@ class Folder:
             raise AttributeError(table)
         file = self.path / f"{table}.parquet"
         if not file.is_file():
+            of_one = " with one seed, which records packets" if table == "segments" else ""
             raise Error(
                 f"{self.path}: found no {file.name}; expected the folder of `rtolab run --out`"
+                f"{of_one}"
             )
         read = pl.read_parquet(file, glob=False)
         setattr(self, table, read)
@@ -98,6 +101,12 @@ class View:
         edge = min(float(end), self.last_s)
         after = inside.tail(1).filter(pl.col("at_s") < edge).with_columns(at_s=pl.lit(edge))
         return pl.concat([inside, after])
+
+    @property
+    def first_s(self) -> float:
+        """When something of the flow was seen for the first time."""
+        times = [frame["at_s"] for frame in (self.segments, self.windows) if frame.height]
+        return min((number(time.min()) for time in times), default=0.0)
 
     @property
     def last_s(self) -> float:
@@ -174,6 +183,16 @@ def check_place(place: str) -> None:
         raise Error(f"no place `{place}`: packets are seen at sender and receiver")
 
 
+def check_span(views: Sequence[View], between: tuple[float, float] | None) -> None:
+    """Raises Error if there is nothing of the runs between these instants."""
+    times = [time for view in views for time in (view.first_s, view.last_s)]
+    if between is not None and (between[0] > max(times) or between[1] < min(times)):
+        raise Error(
+            f"between: found {between[0]:g} to {between[1]:g} s; expected a part of "
+            f"{min(times):.4g} to {max(times):.4g} s, when there were packets"
+        )
+
+
 def view_of(
     traced: Traced,
     run: int,
@@ -205,10 +224,12 @@ def view_of(
     of_flow = mine & (pl.col("flow") == flow)
     segments, windows = traced.segments.filter(of_flow), traced.windows.filter(of_flow)
     ends = pl.concat([segments["at_s"], windows["at_s"]])
-    sender = connections["sender"][0]
+    requested = connections["sender"][0]
+    sender = connections.filter(of_flow)["flow_sender"][0] or requested
+    among = f", in the run of {requested}" if sender != requested else ""
     return View(
         f"{sender} on {scenario}" if scenario else str(sender),
-        f"flow {flow}, seed {connections['seed'][0]}",
+        f"flow {flow}, seed {connections['seed'][0]}{among}",
         segments,
         traced.timeouts.filter(of_flow & (pl.col("end") == "sender")),
         windows,

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from rtolab._rtolab import Error
+from rtolab.run_values import run_values
 
 Row = dict[str, Any]
 
@@ -132,6 +133,9 @@ def experiment(found: ResultEntry) -> Row:
 def sweep(request: Mapping[str, Any]) -> bytes:
     """The cells of a sweep: median and quartiles of a measure at each point of its grid.
 
+    `runs` counts all runs, `finished` those whose connections have all ended, and `values` those
+    with a value; see `run_values`, which figures use, too.
+
     Raises:
         Error: it cannot be read, or has no such measure.
     """
@@ -148,11 +152,14 @@ def sweep(request: Mapping[str, Any]) -> bytes:
     measure = request["measure"] or "elapsed_s"
     if measure not in measures:
         raise Error(f"no measure {measure[:60]!r}; there are {', '.join(measures)}")
-    value = pl.col(measure)
+    value, point = pl.col(measure), [*grid, "sender"]
     cells = (
-        connections.group_by([*grid, "sender"], maintain_order=True)
+        run_values(connections, [*point, "run"], measure)
+        .group_by(point, maintain_order=True)
         .agg(
-            runs=value.count(),
+            runs=pl.len(),
+            finished=pl.col("finished").sum(),
+            values=value.count(),
             median=value.median(),
             low=value.quantile(0.25, "linear"),
             high=value.quantile(0.75, "linear"),

@@ -101,6 +101,7 @@ def _captures(result: Result) -> dict[str, bytes]:
 def _scenario(request: Request) -> dict[str, bytes]:
     """The scenario, and the command that repeats the run."""
     words = ["rtolab", "run", FILE, "--seed", str(request["seed"]), "--out", "out"]
+    words += ["--judge", "all"]
     for sender in request["senders"]:
         words += ["--sender", sender]
     for key, value in request["set"].items():

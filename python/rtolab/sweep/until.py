@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from rtolab.run_values import run_values
 from rtolab.stats import Estimate, band_of_medians, mean_of
 from rtolab.sweep.chunks import Plan, PlannedChunk
 from rtolab.sweep.definition import IntervalStatistic, StopRule
@@ -36,16 +37,17 @@ def settle(plan: Plan, store: Store, last: PlannedChunk) -> CellState:
     """The state of a cell after its blocks up to `last`, all of which are finished.
 
     A run counts once, with the mean of its connections, because these are not independent. A run
-    without a value does not count.
+    without a value does not count; see `run_values`.
     """
     until = plan.sweep.until
     assert until is not None
+    columns = ["run", "flow", "completed", until.measure]
     blocks = [
-        store.column(plan.chunk(last.cell, block), "connections", ["run", until.measure])
+        store.column(plan.chunk(last.cell, block), "connections", columns)
         for block in range(last.block + 1)
     ]
     runs = last.chunk.first + len(last.chunk.seeds)
-    of_runs = pl.concat(blocks).group_by("run", maintain_order=True).agg(pl.mean(until.measure))
+    of_runs = run_values(pl.concat(blocks), ["run"], until.measure)
     values = of_runs[until.measure].drop_nulls().to_list()
     if len(values) < min(FEWEST, until.max_runs):
         return CellState(last.cell, runs, None, narrow=False)

@@ -49,18 +49,21 @@ def runs(result: Result) -> Table:
     medians = (pl.median(name) for name, _ in columns.values())
     rows = by_flow(connections, pl.sum("completed"), pl.len().alias("all"), *medians)
     one = rows["all"].max() == 1
-    table = compact()
-    table.add_column("sender", overflow="fold", min_width=8)
-    table.add_column("flow", no_wrap=True)
+    several = rows["sender"].n_unique() > 1
+    table = _of_flows()
     for name in ("done", *columns):
         table.add_column(name, justify="right", no_wrap=True)
-    for sender, flow, completed, connections_in_row, *values in rows.iter_rows():
+    for sender, flow, own, completed, connections_in_row, *values in rows.iter_rows():
         cells = []
         for value, (_, digits) in zip(values, columns.values(), strict=True):
             places = 0 if one and digits == 1 else digits
             cells.append("-" if value is None else f"{value:.{places}f}")
         done = f"{completed}/{connections_in_row}"
-        table.add_row(_wrapped(sender), flow, done, *cells)
+        table.add_row(_sender(sender, own, several=several), flow, done, *cells)
+    if not one:
+        ended = "" if connections["completed"].all() else "; time and kbit/s over those that ended"
+        table.caption = f"Medians over all transfers{ended}."
+        table.caption_justify = "left"
     return table
 
 
@@ -68,27 +71,29 @@ def outages(result: Result) -> Table:
     """How the runs resumed after outages, a row per sender and flow: medians of all outages."""
     columns = {"resume\ndelay s": "resume_s", "to 90 % of\nthe rate s": "full_rate_s"}
     per_minute = 60 * pl.sum("probes") / pl.sum("length_s")
+    own = result.connections.select("run", "flow", "flow_sender")
+    found = result.outages.join(own, on=["run", "flow"], how="left", maintain_order="left")
     rows = by_flow(
-        result.outages,
+        found,
         pl.len().alias("outages"),
         pl.count("resume_s").alias("resumed"),
         *(pl.median(name) for name in columns.values()),
         pl.when(pl.sum("length_s") > 0).then(per_minute).alias("probes"),
     )
-    table = compact()
-    table.add_column("sender", overflow="fold", min_width=8)
-    table.add_column("flow", no_wrap=True)
+    several = rows["sender"].n_unique() > 1
+    table = _of_flows()
     for name in ("\noutages", "\nresumed", *columns, "probes\na minute"):
         table.add_column(name, justify="right", no_wrap=True)
-    for sender, flow, found, resumed, *medians, probes in rows.iter_rows():
+    for sender, flow, own, outages_in_row, resumed, *medians, probes in rows.iter_rows():
         cells = ["-" if value is None else f"{value:.2f}" for value in medians]
         sent = "-" if probes is None else f"{probes:.1f}"
-        table.add_row(_wrapped(sender), flow, str(found), str(resumed), *cells, sent)
+        counts = (str(outages_in_row), str(resumed))
+        table.add_row(_sender(sender, own, several=several), flow, *counts, *cells, sent)
     return table
 
 
 def by_flow(rows: pl.DataFrame, *values: pl.Expr) -> pl.DataFrame:
-    """These values of each sender and flow, in the order of the rows.
+    """The flow's own sender and these values of each sender and flow, in the order of the rows.
 
     If there are too many, flows that are named as one `[[flow]]` names those that it counts, from
     bulk-1 on without a gap, share the row bulk-*.
@@ -99,7 +104,24 @@ def by_flow(rows: pl.DataFrame, *values: pl.Expr) -> pl.DataFrame:
         count = pl.n_unique("flow").over(name)
         is_counted = name.is_not_null() & (count > 1) & (number.max().over(name) == count)
         rows = rows.with_columns(flow=pl.when(is_counted).then(name + "-*").otherwise("flow"))
-    return rows.group_by("sender", "flow", maintain_order=True).agg(*values)
+    is_own = pl.col("flow_sender") != pl.col("sender")
+    own = pl.col("flow_sender").filter(is_own).unique(maintain_order=True).str.join(", ")
+    return rows.group_by("sender", "flow", maintain_order=True).agg(own, *values)
+
+
+def _of_flows() -> Table:
+    """An empty table with the columns of senders and flows."""
+    table = compact()
+    table.add_column("sender", overflow="fold", min_width=8)
+    table.add_column("flow", no_wrap=True)
+    return table
+
+
+def _sender(sender: str, own: str, *, several: bool) -> str:
+    """The sender of a flow; if it is the flow's own, with that of the run if there are several."""
+    if not own:
+        return _wrapped(sender)
+    return f"{_wrapped(own)}\nbeside {_wrapped(sender)}" if several else _wrapped(own)
 
 
 def _wrapped(sender: str) -> str:

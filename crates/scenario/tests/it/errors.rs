@@ -337,6 +337,25 @@ to = "mobile"
     );
 }
 
+/// A sender that no flow uses would run under the name of another one.
+#[test]
+fn senders_that_no_flow_uses() {
+    let first = "to = \"mobile\"\n";
+    let own = "to = \"mobile\"\nsender = \"sack+frto\"\n";
+    let second = "[[flow]]\nname = \"second\"\nfrom = \"remote\"\nto = \"mobile\"\n";
+    let checked = |text: &str, senders: &[&str]| {
+        let scenario = Scenario::parse(text, "x.toml", &[]).unwrap();
+        let senders: Vec<_> = senders.iter().map(ToString::to_string).collect();
+        scenario.check_senders(&senders, &[]).map_err(|error| error.to_string())
+    };
+    let all = VALID.replacen(first, own, 1);
+    checked(&all, &[]).expect("the flows' own senders");
+    checked(&format!("{all}\n{second}"), &["rack"]).expect("the second flow uses it");
+    let message = checked(&all, &["rack", "linux"]).unwrap_err();
+    assert!(message.contains("found the sender rack, but each flow has a sender"), "{message}");
+    assert!(message.contains("has sack+frto); expected no sender"), "{message}");
+}
+
 #[test]
 fn keys_that_do_not_go_together() {
     let min = r#"min = "1 s""#;

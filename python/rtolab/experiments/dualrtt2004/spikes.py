@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from rtolab.experiments.base import (
     Alternative,
     Assumption,
+    Check,
+    CountedCheck,
     Experiment,
     Metric,
     Variant,
@@ -156,6 +158,15 @@ def _ends() -> NDArray[np.float64]:
 def of_300(measured: ExperimentRuns, key: str) -> float:
     """Timeouts found spurious, in as many spikes as the paper had."""
     return SPIKES * found(measured, [key]) / spikes_of(measured.of[key])
+
+
+def of_many_spikes(check: Check, key: str) -> CountedCheck:
+    """A check of a count that is neither none nor all: few spikes of this variant do not decide."""
+
+    def suffices(measured: ExperimentRuns) -> bool:
+        return spikes_of(measured.of[key]) >= SPIKES / 2
+
+    return CountedCheck(**vars(check), suffices=suffices)
 
 
 MANY_SPIKES = (

@@ -44,17 +44,29 @@ function sweep(found, number, place) {
   ]);
   return [
     h("div", { class: "row" }, h("label", { for: "measure" }, "Measure"), choice),
-    h("p", { class: "note" }, "Medians, with quartiles in brackets; bars from 0 to the largest upper quartile."),
+    h(
+      "p",
+      { class: "note" },
+      "Medians over runs, with quartiles in brackets; bars from 0 to the largest upper quartile. A run counts once, with the mean over its flows.",
+    ),
     table(`${found.measure} at every point`, [...found.grid, ...senders], rows),
   ];
 }
 
 function bar(cell, most, sender) {
-  if (cell.median === null) return "no value";
+  if (cell.median === null) return `no value, ${counted(cell)}`;
   const inner = h("span", { class: `bar sender-${(sender % 8) + 1}` });
   inner.style.width = `${Math.max(0, Math.min(100, (100 * cell.median) / most))}%`;
-  const text = `${short(cell.median)} (${short(cell.low)} to ${short(cell.high)}), ${cell.runs} runs`;
+  const text = `${short(cell.median)} (${short(cell.low)} to ${short(cell.high)}), ${counted(cell)}`;
   return h("span", { class: "barred" }, h("span", { class: "rail" }, inner), text);
+}
+
+/** The runs of a cell, and how many of them have finished or have a value, unless all do. */
+function counted({ runs, finished, values, median }) {
+  const all = `${runs} ${runs === 1 ? "run" : "runs"}`;
+  if (finished === runs && values === runs) return all;
+  const shown = values === finished || median === null ? "" : `, ${values} with a value`;
+  return `${finished} of ${all} finished${shown}`;
 }
 
 function short(value) {
