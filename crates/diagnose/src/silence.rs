@@ -5,8 +5,6 @@ use serde::Serialize;
 use rtolab_capture::End;
 use rtolab_time::{Duration, Instant};
 
-use crate::connection::name;
-
 /// The shortest interval that counts as a silence. It is longer than most timers of delayed ACKs
 /// and retransmissions.
 pub(crate) const MIN_LENGTH: Duration = Duration::from_secs(1);
@@ -100,12 +98,12 @@ pub struct Silence {
     pub wait: Wait,
 }
 
-/// A silence that lasts until this time and ends with this frame.
+/// A silence that lasts until this time and ends with this frame, for the end of this name.
 pub(crate) fn silence(
     start: Instant,
     (at, frame): (Instant, u64),
-    (end, wait): (End, Wait),
+    (end, wait): (&'static str, Wait),
 ) -> Silence {
     let length = at.since(start).secs_f64();
-    Silence { end: name(end), start: start.secs_f64(), length, frame, wait }
+    Silence { end, start: start.secs_f64(), length, frame, wait }
 }
