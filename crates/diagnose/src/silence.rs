@@ -6,8 +6,6 @@ use rtolab_capture::End;
 use rtolab_tcp::Seq;
 use rtolab_time::{Duration, Instant};
 
-use crate::connection::name;
-
 /// The shortest interval that counts as a silence. It is longer than most timers of delayed ACKs
 /// and retransmissions.
 pub(crate) const MIN_LENGTH: Duration = Duration::from_secs(1);
@@ -113,12 +111,12 @@ pub(crate) struct OpenSilence {
     pub silence: Silence,
 }
 
-/// A silence that lasts until this time and ends with this frame.
+/// A silence that lasts until this time and ends with this frame, for the end of this name.
 pub(crate) fn silence(
     start: Instant,
     (at, frame): (Instant, u64),
-    (end, wait): (End, Wait),
+    (end, wait): (&'static str, Wait),
 ) -> Silence {
     let length = at.since(start).secs_f64();
-    Silence { end: name(end), start: start.secs_f64(), length, frame, wait }
+    Silence { end, start: start.secs_f64(), length, frame, wait }
 }

@@ -73,7 +73,7 @@ impl Connection {
             true => (from, Wait::Unknown),
             false => return None,
         };
-        Some(silence(self.active, (frame.at, frame.number), (end, wait)))
+        Some(silence(self.active, (frame.at, frame.number), (name(end), wait)))
     }
 
     /// The reason why `receiver` acknowledged data of `sender` only now.
@@ -125,7 +125,7 @@ impl Connection {
     /// Adds the silence of a window that was closed `since` then; `from` advertised it.
     pub(super) fn note_closed_window(&mut self, since: Instant, until: (Instant, u64), from: End) {
         if until.0.since(since) >= MIN_LENGTH && self.silences.len() < MAX_SILENCES {
-            self.silences.push(silence(since, until, (from, Wait::Window)));
+            self.silences.push(silence(since, until, (name(from), Wait::Window)));
         }
     }
 
