@@ -285,7 +285,7 @@ class Loops(rtolab.Detector):
         while True:
             pass
 """
-SWEEP = """
+LOOPING_SWEEP = """
 scenario = "stall"
 senders = ["sack"]
 runs = 4
@@ -298,7 +298,7 @@ prototypes = ["loops.py:Loops"]
 @pytest.mark.parametrize("what", ["run", "sweep"])
 def test_an_interrupt_ends_a_detector_that_loops(what: str, jobs: str, tmp_path: Path) -> None:
     (tmp_path / "loops.py").write_text(LOOPS)
-    (tmp_path / "loops.toml").write_text(SWEEP)
+    (tmp_path / "loops.toml").write_text(LOOPING_SWEEP)
     given = ["loops.toml", "--out", "out"]
     if what == "run":
         given = ["stall", "-s", "sack", "--prototype", "loops.py:Loops", "--judge", "loops"]

@@ -201,8 +201,11 @@ class _Work:
                     progress(ended, ended + len(self._running) + len(self._ready))
             except BaseException:
                 self._worker_pool.stop()
-                _rtolab.interrupt_prototypes()
                 pool.shutdown(wait=False, cancel_futures=True)
+                running = set(self._running)
+                while running:  # A call of a prototype may begin after an interrupt.
+                    _rtolab.interrupt_prototypes()
+                    _, running = wait(running, timeout=0.1)
                 raise
         self._cut_short = False
 
