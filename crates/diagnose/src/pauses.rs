@@ -2,16 +2,37 @@
 
 use rtolab_capture::End;
 use rtolab_time::Duration;
+use serde::Serialize;
 
-use crate::connection::name;
-use crate::report::ConnectionReport;
 use crate::silence::Wait;
-use crate::totals::{CaptureTotals, Waits};
 
 /// The shortest pause. It is longer than delayed ACKs of 40 ms, and than most round trips.
 pub(crate) const MIN_PAUSE: Duration = Duration::from_millis(100);
-/// The share of a connection's time from which on its pauses matter.
-const LARGE_SHARE: f64 = 0.25;
+
+/// The number and the durations of waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
+pub struct Waits {
+    pub count: u64,
+    /// The sum, in seconds.
+    pub seconds: f64,
+    /// The longest, in seconds.
+    pub longest: f64,
+}
+
+impl Waits {
+    pub(crate) fn add(&mut self, seconds: f64) {
+        self.count += 1;
+        self.seconds += seconds;
+        self.longest = self.longest.max(seconds);
+    }
+
+    pub(crate) fn extend(&mut self, others: Self) {
+        self.count += others.count;
+        self.seconds += others.seconds;
+        self.longest = self.longest.max(others.longest);
+    }
+}
 
 /// The pauses of a connection.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,29 +51,5 @@ impl Pauses {
             _ => &mut self.undecided,
         };
         waits.add(length.secs_f64());
-    }
-}
-
-impl CaptureTotals {
-    /// Adds the pauses of each kind that, with the silences of that kind, take a large share of the
-    /// connection's time.
-    pub(crate) fn add_pauses(&mut self, report: &ConnectionReport) {
-        let Pauses { application: [client, server], undecided } = report.pauses;
-        let [of_client, of_server] = &mut self.application;
-        let kinds = [
-            (client, Wait::Application, Some(End::Client), of_client),
-            (server, Wait::Application, Some(End::Server), of_server),
-            (undecided, Wait::Unknown, None, &mut self.undecided),
-        ];
-        for (pauses, wait, end, waits) in kinds {
-            let silences = report.silences.iter().filter(|one| one.wait == wait);
-            let silences = silences.filter(|one| end.is_none_or(|end| one.end == name(end)));
-            let silent: f64 = silences.map(|one| one.length).sum();
-            let took = report.end - report.start;
-            if pauses.count > 0 && pauses.seconds + silent >= LARGE_SHARE * took {
-                self.has_short_pauses = true;
-                waits.extend(pauses);
-            }
-        }
     }
 }

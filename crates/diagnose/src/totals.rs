@@ -4,6 +4,7 @@ mod failures;
 mod full_link;
 mod loss_rate;
 mod outages;
+mod pauses;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +15,7 @@ use crate::evidence::Necessity;
 use crate::failure::FailureKind;
 use crate::half_connection::Reordering;
 use crate::missing_direction::MissingDirection;
+pub use crate::pauses::Waits;
 use crate::report::{ConnectionReport, EpisodeReport};
 use crate::rtt::RoundTrips;
 use crate::silence::Wait;
@@ -48,31 +50,6 @@ const LONG_STALL: f64 = 1.0;
 /// The smallest mean number of outstanding bytes with which the ACKs of a sender are not delayed:
 /// three large segments.
 const MIN_OUTSTANDING: f64 = 4380.0;
-
-/// The number and the durations of waits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names are self-explanatory")]
-pub struct Waits {
-    pub count: u64,
-    /// The sum, in seconds.
-    pub seconds: f64,
-    /// The longest, in seconds.
-    pub longest: f64,
-}
-
-impl Waits {
-    pub(crate) fn add(&mut self, seconds: f64) {
-        self.count += 1;
-        self.seconds += seconds;
-        self.longest = self.longest.max(seconds);
-    }
-
-    pub(crate) fn extend(&mut self, others: Self) {
-        self.count += others.count;
-        self.seconds += others.seconds;
-        self.longest = self.longest.max(others.longest);
-    }
-}
 
 /// Totals over connections, or the figures of one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -11,7 +11,7 @@ use super::missing_direction;
 use super::round_trips;
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::silences;
-use super::words::{bytes, counted, counted_losses, percent, seconds, times, were};
+use super::words::{bytes, counted, counted_losses, percent, rate, seconds, times, were};
 use crate::pair::{Pair, PairDirection};
 use crate::report::ConnectionReport;
 use crate::summary::SkippedPackets;
@@ -413,15 +413,21 @@ fn full_window(report: &ConnectionReport, totals: &CaptureTotals) -> Option<Sent
     if totals.closed_window.seconds * 2.0 >= full {
         return None;
     }
-    let why = match is_small {
-        true => "it was small or closed, because the receiving program reads slowly",
-        false => {
-            "its receive buffer is too small for the rate of the link and the round trip \
-             (`sysctl net.ipv4.tcp_rmem`, `SO_RCVBUF`)"
-        }
+    let full_for = seconds(full);
+    let text = match is_small {
+        true => format!(
+            "The receiver's window was the limit for {full_for}: it was small or closed, because \
+             the receiving program reads slowly."
+        ),
+        false => format!(
+            "The receiver's window was full for {full_for}, and hardly any data waited in a queue: \
+             unless the transfer ran at about the speed of the link, the receive buffer is too \
+             small for the rate and the round trip (`sysctl net.ipv4.tcp_rmem`, `SO_RCVBUF`)."
+        ),
     };
-    let text = format!("The receiver's window was the limit for {}: {why}.", seconds(full));
-    let basis = format!("full for {} of {}", seconds(full), seconds(report.end - report.start));
+    let took = report.end - report.start;
+    let rate = rate(totals.bytes as f64 / took);
+    let basis = format!("full for {full_for} of {}; {rate} on average", seconds(took));
     let figures = [("full", json!(full)), ("small", json!(report.full_window[1]))];
     Some(Sentence::new(text, basis, &figures))
 }

@@ -19,7 +19,7 @@ use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 
 /// The median round trip, compared with the smallest, from which on data waits in a queue.
-const QUEUED: f64 = 1.3;
+const QUEUED: f64 = 1.1;
 /// The shortest time for which a full window matters, in seconds.
 const MIN_FULL_WINDOW: f64 = 0.5;
 
