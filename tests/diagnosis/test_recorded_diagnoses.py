@@ -106,11 +106,12 @@ def test_losses_without_reservation_are_the_truth(runs: list[Captured]) -> None:
 
 def test_a_path_is_healthy_only_if_it_delivers_data(runs: list[Captured]) -> None:
     for one in runs:
-        data = one.run.segments.filter((pl.col("event") == "sent") & (pl.col("len") > 0))
-        delivered = (data["fate"] == "delivered").mean()
+        sent = (pl.col("event") == "sent") & (pl.col("len") > 0)
+        data = one.run.segments.filter(sent & pl.col("fate").is_not_null())
+        delivered = data.filter(pl.col("fate") == "delivered").height / max(data.height, 1)
         for found in one.at.values():
             if found.document["answer"]["network"] == "healthy":
-                assert delivered is None or delivered > 0.9
+                assert data.is_empty() or delivered > 0.9
 
 
 def test_a_sender_without_fault_retransmitted_nothing_without_need(runs: list[Captured]) -> None:
@@ -175,10 +176,10 @@ def test_late_acknowledgments_come(runs: list[Captured]) -> None:
                 continue
             ours = by_frame.filter((by_frame["flow"] == by_frame["flow"][at]) & (frame >= at))
             sent = pl.col("event") == ("sent" if is_client else "received")
-            acked = ours.filter(~sent & (pl.col("ack") > ours["ack"].min()))["frame"].min()
-            again = ours.filter(sent & pl.col("retransmission"))["frame"].min()
-            assert acked is not None, silence
-            assert again is None or acked < again, silence
+            acked = ours.filter(~sent & (pl.col("ack") > pl.col("ack").min()))["frame"].to_list()
+            again = ours.filter(sent & pl.col("retransmission"))["frame"].to_list()
+            assert acked, silence
+            assert not again or min(acked) < min(again), silence
 
 
 def test_silences_are_not_longer_than_the_transfer(runs: list[Captured]) -> None:
