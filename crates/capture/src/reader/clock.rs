@@ -24,10 +24,26 @@ pub struct ClockSteps {
     pub longest: Duration,
 }
 
+/// A record that was read ahead.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    at: Instant,
+    /// Its index in [`CaptureClock::records`].
+    record: usize,
+}
+
 /// Records in the order of the file, and how far the clock has stepped back so far.
 #[derive(Debug, Default)]
 pub(super) struct CaptureClock {
-    ahead: VecDeque<Captured>,
+    ahead: VecDeque<Ahead>,
+    /// The records of `ahead`, which do not move, and vacant places.
+    records: Vec<Captured>,
+    /// The indices of vacant places.
+    vacant: Vec<usize>,
+    /// The latest time of all records so far.
+    newest: Instant,
+    /// The number of records to return until all that are held are in order.
+    disorder: usize,
     /// The time of the last record returned.
     latest: Instant,
     /// The sum of all steps back.
@@ -50,10 +66,25 @@ impl CaptureClock {
         is_sorted
     }
 
-    /// Holds the next record of the file.
-    pub fn push(&mut self, mut captured: Captured) {
-        captured.packet.at += self.offset;
-        self.ahead.push_back(captured);
+    /// The place into which the next record of the file is read, before [`Self::push`].
+    pub fn next_place(&mut self) -> &mut Captured {
+        if self.vacant.is_empty() {
+            self.vacant.push(self.records.len());
+            self.records.push(Captured::empty());
+        }
+        &mut self.records[self.vacant[self.vacant.len() - 1]]
+    }
+
+    /// Holds the record at [`Self::next_place`].
+    pub fn push(&mut self) {
+        let Some(record) = self.vacant.pop() else { return };
+        let at = self.records[record].packet.at + self.offset;
+        self.newest = self.newest.max(self.latest);
+        match at < self.newest {
+            true => self.disorder = 2 * AHEAD,
+            false => self.newest = at,
+        }
+        self.ahead.push_back(Ahead { at, record });
     }
 
     /// Are records held?
@@ -64,14 +95,29 @@ impl CaptureClock {
     /// Must more records be read before [`Self::pop`]?
     pub fn needs_more(&self) -> bool {
         let is_sorted = || {
-            let times = std::iter::once(self.latest).chain(self.ahead.iter().map(time));
+            let times = std::iter::once(self.latest).chain(self.ahead.iter().map(|one| one.at));
             times.is_sorted()
         };
         self.ahead.len() < AHEAD && (self.is_unsorted || !is_sorted())
     }
 
-    /// The earliest record of those before the next step.
-    pub fn pop(&mut self) -> Option<Captured> {
+    /// Swaps `captured` for the earliest record of those before the next step. Returns whether
+    /// there is one.
+    pub fn pop_into(&mut self, captured: &mut Captured) -> bool {
+        let earliest = match self.disorder {
+            0 => self.ahead.pop_front(),
+            _ => self.pop_earliest(),
+        };
+        let Some(Ahead { at, record }) = earliest else { return false };
+        std::mem::swap(captured, &mut self.records[record]);
+        captured.packet.at = at;
+        self.vacant.push(record);
+        self.latest = self.latest.max(at);
+        true
+    }
+
+    fn pop_earliest(&mut self) -> Option<Ahead> {
+        self.disorder -= 1;
         let until = match self.next_step() {
             Some(0) => {
                 self.step_back();
@@ -82,13 +128,11 @@ impl CaptureClock {
         // More is known of these than of the last ones, unless the file is over.
         let known = if self.ahead.len() < AHEAD { self.ahead.len() } else { AHEAD - STAYS };
         let until = until.unwrap_or(known).min(known);
-        let (earliest, _) =
-            self.ahead.range(..until).enumerate().min_by_key(|(_, one)| time(one))?;
-        let first = self.ahead.front().map_or(self.latest, time);
+        let before = self.ahead.range(..until).enumerate();
+        let (earliest, _) = before.min_by_key(|(_, one)| one.at)?;
+        let first = self.ahead.front().map_or(self.latest, |one| one.at);
         self.is_unsorted |= earliest > 0 || first < self.latest;
-        let earliest = self.ahead.remove(earliest)?;
-        self.latest = self.latest.max(earliest.packet.at);
-        Some(earliest)
+        self.ahead.remove(earliest)
     }
 
     /// The index of the first record after a step back.
@@ -96,28 +140,25 @@ impl CaptureClock {
         let mut latest = self.latest;
         for (index, one) in self.ahead.iter().enumerate() {
             let later = self.ahead.range(index + 1..).take(STAYS);
-            let stays = || later.len() == STAYS && later.clone().all(|one| time(one) < latest);
-            if latest.since(time(one)) >= MIN_STEP && stays() {
+            let stays = || later.len() == STAYS && later.clone().all(|later| later.at < latest);
+            if latest.since(one.at) >= MIN_STEP && stays() {
                 return Some(index);
             }
-            latest = latest.max(time(one));
+            latest = latest.max(one.at);
         }
         None
     }
 
     /// Lets time go on from the last record returned.
     fn step_back(&mut self) {
-        let Some(first) = self.ahead.front().map(time) else { return };
-        let step = self.latest.since(first);
+        let Some(first) = self.ahead.front() else { return };
+        let step = self.latest.since(first.at);
         self.offset += step;
         self.steps.count += 1;
         self.steps.longest = self.steps.longest.max(step);
-        for captured in &mut self.ahead {
-            captured.packet.at += step;
+        for one in &mut self.ahead {
+            one.at += step;
+            self.newest = self.newest.max(one.at);
         }
     }
-}
-
-const fn time(captured: &Captured) -> Instant {
-    captured.packet.at
 }

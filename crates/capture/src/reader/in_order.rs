@@ -65,21 +65,19 @@ impl<R: Read> InOrder<R> {
             if !matches!(read, Some(Ok(()))) || self.clock.correct(captured) {
                 return read;
             }
-            self.clock.push(std::mem::replace(captured, Captured::empty()));
+            std::mem::swap(captured, self.clock.next_place());
+            self.clock.push();
         }
         while !self.is_over && self.clock.needs_more() && !self.reader.has_several_interfaces() {
-            match self.reader.next() {
-                Some(Ok(captured)) => self.clock.push(captured),
+            match self.reader.next_into(self.clock.next_place()) {
+                Some(Ok(())) => self.clock.push(),
                 Some(Err(error)) => (self.error, self.is_over) = (Some(error), true),
                 None => self.is_over = true,
             }
         }
-        match self.clock.pop() {
-            Some(earliest) => {
-                *captured = earliest;
-                Some(Ok(()))
-            }
-            None => self.error.take().map(Err),
+        match self.clock.pop_into(captured) {
+            true => Some(Ok(())),
+            false => self.error.take().map(Err),
         }
     }
 
