@@ -164,7 +164,7 @@ def _shows_nothing(found: Diagnosis) -> str | None:
     if not found.is_log:
         if totals["one_way"] == connections:
             return "found packets of one direction only; expected those of both"
-        return None
+        return None if totals["segments"] else "found no data, so nothing is tested"
     if totals["receivers"] and totals["receivers"] + totals["one_way"] >= connections:
         return "this log is of the end that receives; the log of the end that sends is needed"
     if totals["one_way"] == connections:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from capture_changes import one_way
+from capture_changes import one_way, parts, written
 from prerequisites import no_hosts, require_hosts
 from program import execute
 
@@ -111,6 +111,14 @@ def test_a_capture_of_one_direction_fails_a_test(of_client: bool, tmp_path: Path
     assert code == 1
     expected = "one-way.pcap: found packets of one direction only; expected those of both"
     assert expected in output
+
+
+def test_a_capture_without_data_fails_a_test(tmp_path: Path) -> None:
+    head, packets = parts(gzip.decompress(UNNEEDED.read_bytes()))
+    (tmp_path / "no-data.pcap").write_bytes(written(head, packets[:3]))  # The handshake.
+    code, output = ran(tmp_path, EMPTY.replace("empty", "no-data"))
+    assert code == 1
+    assert "no-data.pcap: found no data, so nothing is tested" in output
 
 
 def test_a_missing_baseline_names_the_option_that_stores_it(tmp_path: Path) -> None:
