@@ -362,7 +362,7 @@ def test_run_compares_any_number_of_senders(rtolab: Any, simulator: Simulator) -
     # A sender that is named twice runs once. All senders run with the same seeds, in their order.
     assert simulator.requested[0]["senders"] == senders
     assert simulator.requested[0]["seeds"] == range(7, 9)
-    rows = [line.split() for line in ran.out.splitlines() if "transfer" in line]
+    rows = [line.split() for line in ran.out.splitlines() if " transfer " in line]
     assert [row[0] for row in rows] == ["reno", "sack+eifel:rfc3522", *senders[2:]]
     assert {tuple(row[1:4]) for row in rows} == {("transfer", "2/2", "94.50")}
     assert "+badrexmit+dsack\n" in "\n".join(line.strip() for line in ran.out.splitlines())

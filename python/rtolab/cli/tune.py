@@ -91,6 +91,8 @@ def tune(  # noqa: PLR0913  (all but the first are options)
     if apply and cgroup is None:
         complain("--apply: --cgroup FOLDER is needed, such as /sys/fs/cgroup/web", BAD_INPUT)
     if plot is not None:
+        if not plot.name:
+            raise Error(f"--plot {plot}: found a folder; expected a file, without its suffix .svg")
         check_targets([(f"--plot {plot}", plot.with_name(f"{plot.name}.svg"))], capture or [])
     from rtolab.tuning import tune as recommend  # noqa: PLC0415
 
