@@ -79,12 +79,10 @@ impl SingleSegments {
         after: Duration,
     ) {
         self.sends_probes |= trigger == Trigger::TailLossProbe;
-        let last = self.pending.take();
+        let last = self.pending.take().filter(|last| last.seq == segment.seq);
         if is_single {
             self.pending = Some(Pending { frame, seq: segment.seq, after, flight: None });
-        } else if let (Some(last), Trigger::Timeout(1)) = (last, trigger)
-            && last.seq == segment.seq
-        {
+        } else if let (Some(last), Trigger::Timeout(1)) = (last, trigger) {
             // The next timer is that of a timeout: the RTO after a probe, and twice the RTO after
             // another timeout.
             match after * 2 < last.after * 3 {
