@@ -54,6 +54,7 @@ def no_peers(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_every_case_is_measured(measured: dict[str, Any]) -> None:
     assert list(measured["cases"]) == ["a", "b"]
     for run in measured["cases"].values():
@@ -63,6 +64,7 @@ def test_every_case_is_measured(measured: dict[str, Any]) -> None:
         assert 1 < run["events"] / run["packets"] < 5
 
 
+@pytest.mark.slow
 def test_the_event_queue_is_measured_alone_with_as_many_events(measured: dict[str, Any]) -> None:
     fifty = measured["cases"]["b"]
     assert measured["queue"]["events"] == fifty["events"]
@@ -71,6 +73,7 @@ def test_the_event_queue_is_measured_alone_with_as_many_events(measured: dict[st
     )
 
 
+@pytest.mark.slow
 def test_five_hundred_flows_through_red_have_a_goal(measured: dict[str, Any]) -> None:
     red = measured["red"]
     assert set(red) == RUN_FIGURES | {"goal_s"}
@@ -79,6 +82,7 @@ def test_five_hundred_flows_through_red_have_a_goal(measured: dict[str, Any]) ->
     assert red["goal_s"] == 1.0
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_report_are_timed(measured: dict[str, Any]) -> None:
     tables = measured["tables"]
     assert tables["runs"] == 30
@@ -119,6 +123,7 @@ def test_ns2_delivers_as_many_packets_as_rtolab(compared: dict[str, Any]) -> Non
             assert ns2["ratio"] == pytest.approx(rates, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_ns3_delivers_the_packets_that_its_shorter_time_allows(compared: dict[str, Any]) -> None:
     if "ns-3" not in compared["cases"][0]["peers"]:
         # It is too large for CI to install.
@@ -130,6 +135,7 @@ def test_ns3_delivers_the_packets_that_its_shorter_time_allows(compared: dict[st
         assert 0.75 * rate * seconds < ns3["packets"] < rate * seconds
 
 
+@pytest.mark.slow
 def test_without_peers_only_rtolab_runs_and_their_packages_are_named(no_peers: Path) -> None:
     ran = bench("--peers", path=str(no_peers))
     assert ran.returncode == 0
@@ -140,6 +146,7 @@ def test_without_peers_only_rtolab_runs_and_their_packages_are_named(no_peers: P
         assert case["rtolab"]["packets"] > 200_000
 
 
+@pytest.mark.slow
 def test_without_its_headers_ns3_is_named_alone(no_peers: Path) -> None:
     write_program(no_peers / "c++", "exit 1")
     write_program(no_peers / "ns", "echo 0.01 1000 239000 14000")
@@ -150,6 +157,7 @@ def test_without_its_headers_ns3_is_named_alone(no_peers: Path) -> None:
         assert set(case["peers"]) == {"ns-2, Calendar", "ns-2, Splay"}
 
 
+@pytest.mark.slow
 def test_ns3_simulates_as_long_as_asked_and_never_longer(no_peers: Path) -> None:
     # A compiler whose programs print the duration of the simulation as their packets.
     write_program(
@@ -170,6 +178,7 @@ def test_ns3_simulates_as_long_as_asked_and_never_longer(no_peers: Path) -> None
         assert [case["peers"]["ns-3"]["run_s"] for case in cases] == [2.5, 2.5]
 
 
+@pytest.mark.slow
 def test_a_faster_ns2_fails_the_comparison(no_peers: Path) -> None:
     write_program(no_peers / "ns", "echo 0.01 0.000001 239000 14000")
     ran = bench("--peers", path=str(no_peers))
@@ -178,6 +187,7 @@ def test_a_faster_ns2_fails_the_comparison(no_peers: Path) -> None:
     assert "(b) ns-2 is faster" in ran.stderr
 
 
+@pytest.mark.slow
 def test_a_peer_that_prints_nonsense_is_quoted(no_peers: Path) -> None:
     write_program(no_peers / "ns", "echo sorry")
     ran = bench("--peers", path=str(no_peers))

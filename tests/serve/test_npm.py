@@ -14,6 +14,8 @@ import pytest
 from explorer_client import CAPTURE
 from prerequisites import lack, require_tool
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 README = ROOT / "crates/web/npm/README.md"
 PROGRAM = """
