@@ -311,3 +311,34 @@ def test_an_interrupt_ends_a_detector_that_loops(what: str, jobs: str, tmp_path:
             assert process.wait(60) == 128 + signal.SIGINT
         finally:
             process.kill()
+
+
+INTERRUPTED_AT_ONCE = """
+import sys, time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from rtolab.cli import main
+from rtolab.sweep import engine
+
+
+class Executor(ThreadPoolExecutor):
+    def submit(self, *given):
+        super().submit(*given)
+        while not Path("begun").exists():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+
+engine.ThreadPoolExecutor = Executor
+sys.argv[1:] = ["sweep", "loops.toml", "--out", "out", "--jobs", "1"]
+main()
+"""
+
+
+def test_an_interrupt_ends_a_sweep_whose_first_chunk_has_just_begun(tmp_path: Path) -> None:
+    loops = LOOPS.replace('print("begins", flush=True)', 'open("begun", "w").close()')
+    (tmp_path / "loops.py").write_text(loops)
+    (tmp_path / "loops.toml").write_text(LOOPING_SWEEP)
+    done = program.execute(sys.executable, "-c", INTERRUPTED_AT_ONCE, cwd=tmp_path, timeout=60)
+    assert done.returncode == 128 + signal.SIGINT, done.stderr

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import product
 from operator import itemgetter
@@ -178,6 +178,22 @@ def run(
     return work.done
 
 
+@contextmanager
+def _interrupting_prototypes() -> Iterator[None]:
+    """Ends calls of prototypes in other threads, also those that begin only now."""
+    over = threading.Event()
+
+    def interrupt() -> None:
+        while not over.wait(0.1):
+            _rtolab.interrupt_prototypes()
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
 class _Work:
     def __init__(self, plan: Plan, read: Inputs, store: Store, worker_pool: WorkerPool) -> None:
         self._plan, self._inputs, self._store, self._worker_pool = plan, read, store, worker_pool
@@ -201,11 +217,8 @@ class _Work:
                     progress(ended, ended + len(self._running) + len(self._ready))
             except BaseException:
                 self._worker_pool.stop()
-                pool.shutdown(wait=False, cancel_futures=True)
-                running = set(self._running)
-                while running:  # A call of a prototype may begin after an interrupt.
-                    _rtolab.interrupt_prototypes()
-                    _, running = wait(running, timeout=0.1)
+                with _interrupting_prototypes():
+                    pool.shutdown(cancel_futures=True)
                 raise
         self._cut_short = False
 
