@@ -277,20 +277,23 @@ fn slowed_down(
     basis: String,
     totals: &CaptureTotals,
 ) -> Sentence {
-    let ran = average(report, totals)
-        .map_or(String::new(), |(speed, _)| format!(": the transfer ran at {speed}"));
+    let ran = |before: &str| {
+        average(report, totals)
+            .map_or(String::new(), |(speed, _)| format!("{before} the transfer ran at {speed}"))
+    };
     let [recoveries, slowed] = totals.recoveries;
     let is_slowed = slowed * 2 >= recoveries || totals.timeouts > 0;
     let what = match recoveries {
-        0 if totals.timeouts == 0 => "A loss makes most senders slow down",
-        _ if is_slowed => "Each loss makes the sender slow down",
-        _ => {
-            "The losses did not make the sender slow down: as much data was outstanding after them"
-        }
+        0 if totals.timeouts == 0 => format!("A loss makes most senders slow down{}", ran(":")),
+        _ if is_slowed => format!("Each loss makes the sender slow down{}", ran(":")),
+        _ => format!(
+            "The losses did not make the sender slow down: as much data was outstanding after \
+             them{}",
+            ran(", and")
+        ),
     };
-    let ran = if what.contains(':') { ran.replacen(':', ", and", 1) } else { ran };
     let text = format!(
-        "{what}{ran}. `--what-if` estimates what losses cost, and whether other settings of TCP \
+        "{what}. `--what-if` estimates what losses cost, and whether other settings of TCP \
          would save time."
     );
     let figures = [
