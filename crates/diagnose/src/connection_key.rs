@@ -71,3 +71,15 @@ fn v6(address: Ipv6Addr, port: u16) -> [u64; 3] {
     let bits = address.to_bits();
     [(bits >> 64) as u64, bits as u64, V6 << 16 | u64::from(port)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_of_addresses_that_differ_by_the_same_bits_are_no_equal_keys() {
+        let key = |upper, lower| ConnectionKey { upper: [upper, 0], lower: [lower, 0], ports: 0 };
+        assert_eq!(key(0x2001_0db8, 1), key(0x2001_0db8, 1));
+        assert_ne!(key(0x2001_0db8, 1), key(0x2001_0db9, 0));
+    }
+}
