@@ -524,7 +524,7 @@ mod tests {
     fn pauses_may_hide_losses_if_there_are_more_than_one_in_so_many_segments() {
         let of = |segments| {
             let undecided = Waits { count: 3, ..Waits::default() };
-            CaptureTotals { undecided, segments, ..CaptureTotals::default() }
+            CaptureTotals { segments, undecided, ..CaptureTotals::default() }
         };
         assert!(!of(3 * SEGMENTS_PER_PAUSE).may_hide_losses());
         assert!(of(3 * SEGMENTS_PER_PAUSE - 1).may_hide_losses());

@@ -161,8 +161,12 @@ fn of_recovery(totals: &LogTotals, connections: &[LogReport]) -> Option<Sentence
         .filter_map(|episode| Some([episode.cwnd[0]?, episode.cwnd[1]?]))
         .filter(|[before, after]| after < before)
         .collect();
+    let did = match cuts.len() as u64 == totals.spurious_episodes {
+        true => "reduced cwnd",
+        false => "entered recovery",
+    };
     let text = format!(
-        "The sender reduced cwnd spuriously {}, and spent {} in spurious recoveries.",
+        "The sender {did} spuriously {}, and spent {} in spurious recoveries.",
         match totals.spurious_episodes {
             1 => "once".into(),
             2 => "twice".into(),

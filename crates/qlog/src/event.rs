@@ -5,7 +5,7 @@
 //! lists, categories apart, numbers as strings and packet types beside the header.
 
 use serde::Deserialize;
-use serde_json::from_slice;
+use serde_json::{Value, from_slice};
 
 use crate::lenient::{Int, PacketRange, Ranges, Real, Text};
 use crate::reader::items;
@@ -177,6 +177,7 @@ struct Data<'a> {
     #[serde(alias = "cwnd")]
     congestion_window: Real,
     pto_count: Int,
+    is_mtu_probe_packet: Value,
 }
 
 #[derive(Default, Deserialize)]
@@ -288,6 +289,8 @@ fn kind(name: &str, data: Data<'_>) -> EventKind {
     match short(name) {
         "packet_sent" => packet(data).map_or_else(EventKind::from, EventKind::Sent),
         "packet_received" => packet(data).map_or_else(EventKind::from, EventKind::Received),
+        // No loss of the path: the packet was too large for it (RFC 9000 section 14.4).
+        "packet_lost" if data.is_mtu_probe_packet == true => EventKind::Other,
         "packet_lost" => data.place().map_or_else(EventKind::from, |(space, number)| {
             EventKind::Lost { space, number, trigger: data.trigger.known().map(str::to_string) }
         }),

@@ -57,6 +57,13 @@ impl Default for Trace {
     }
 }
 
+impl Trace {
+    /// How times are written.
+    fn notation(&self) -> (f64, bool) {
+        (self.scale, self.has_deltas)
+    }
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct TraceHeader {
@@ -114,7 +121,13 @@ impl Log {
                 continue;
             }
             match reader.next_item() {
-                Ok(Some(item)) => log.on_item(&item),
+                Ok(Some(item)) => {
+                    if let Some(member) = log.on_item(&item) {
+                        log.reject_trace();
+                        let offset = reader.offset();
+                        break Some(LogReadError::TimesAfterEvents { offset, member });
+                    }
+                }
                 Ok(None) => break None,
                 Err(error) => break Some(error),
             }
@@ -123,13 +136,20 @@ impl Log {
         Ok((log, error))
     }
 
-    fn on_item(&mut self, item: &LogItem<'_>) {
+    /// Processes an item. Returns the name of a member that changes the meaning of earlier events.
+    fn on_item(&mut self, item: &LogItem<'_>) -> Option<String> {
         match item {
             LogItem::Trace => {
                 self.empty_window();
                 (self.trace, self.last) = (Trace::default(), None);
             }
-            LogItem::Member(name, json) => self.on_member(name, json),
+            LogItem::Member(name, json) => {
+                let before = self.trace.notation();
+                self.on_member(name, json);
+                let is_late = self.trace.last_time.is_some();
+                return (is_late && self.trace.notation() != before)
+                    .then(|| String::from_utf8_lossy(name).into_owned());
+            }
             LogItem::Event(json, offset) => {
                 self.events += 1;
                 let event = if json.first() == Some(&b'[') {
@@ -146,6 +166,16 @@ impl Log {
                 }
             }
         }
+        None
+    }
+
+    /// Forgets the connections of this trace.
+    fn reject_trace(&mut self) {
+        self.empty_window();
+        let of_trace: Vec<usize> = self.trace.connections.values().copied().collect();
+        let mut indices = 0..;
+        self.connections.retain(|_| indices.next().is_none_or(|index| !of_trace.contains(&index)));
+        self.trace = Trace::default();
     }
 
     fn on_member(&mut self, name: &[u8], json: &[u8]) {

@@ -32,6 +32,11 @@ pub enum LogReadError {
     NoLog { found: String },
     #[error("the value at byte {offset} is larger than 16 MiB or nested more than 128 deep")]
     TooLarge { offset: u64 },
+    #[error(
+        "`{member}`, which ends at byte {offset}, says how times are written: expected before the \
+         events, found after them"
+    )]
+    TimesAfterEvents { offset: u64, member: String },
 }
 
 /// A part of a log.

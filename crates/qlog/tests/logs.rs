@@ -131,6 +131,61 @@ fn a_probe_timeout_is_spurious_if_the_next_acknowledgment_is_of_originals_alone(
     assert_eq!(classes(&held), [(TimeoutClass::Unknown, "late-together")]);
 }
 
+/// The acknowledgment was due 50 ms after packet 1, and came 8 s later. Its own round trip must not
+/// count for when it was due.
+#[test]
+fn the_time_lost_to_a_timeout_ends_with_the_late_acknowledgment() {
+    let start = [sent(0, 0), acked(50, 0, "[[0]]"), sent(100, 1), expired(300), sent(300, 2)];
+    let found = diagnosed(&lines(&[&start[..], &[acked(8150, 1, "[[0,1]]")]].concat()));
+    let one = &found.connections[0];
+    assert_eq!(one.timeouts[0].class, TimeoutClass::Spurious);
+    assert!((one.time_lost - 8.0).abs() < 1e-9, "{}", one.time_lost);
+}
+
+#[test]
+fn a_recovery_that_left_the_window_alone_reduced_nothing() {
+    let says = |events: &[String], words: &str| {
+        let answer = serde_json::to_string(&diagnosed(&lines(events)).answer).unwrap();
+        assert!(answer.contains(words), "{answer}");
+    };
+    let mut events = reordered();
+    events.retain(|event| !event.contains("packet_lost") || event.contains("\"packet_number\":1}"));
+    says(&events, "The sender reduced cwnd spuriously once");
+    events.retain(|event| !event.contains("congestion_window"));
+    says(&events, "The sender entered recovery spuriously once");
+}
+
+/// RFC 9000 section 14.4: the loss of such a packet is no reason for a congestion response.
+#[test]
+fn a_lost_probe_of_the_path_mtu_is_no_loss() {
+    let events = reordered();
+    let of_probe =
+        |event: &String| event.replace(r#""trigger""#, r#""is_mtu_probe_packet":true,"trigger""#);
+    let [before, after] = [events.clone(), events.iter().map(of_probe).collect()]
+        .map(|events: Vec<String>| diagnosed(&lines(&events)).connections[0].losses.len());
+    assert_eq!((before, after), (2, 0));
+}
+
+#[test]
+fn a_trace_that_says_after_its_events_how_times_are_written_is_no_healthy_one() {
+    let events = reordered().join(",");
+    let of = |before: &str, after: &str| {
+        format!(r#"{{"qlog_version":"0.3","traces":[{{{before}"events":[{events}]{after}}}]}}"#)
+    };
+    for (name, value) in [
+        ("configuration", r#"{"time_units":"us"}"#),
+        ("common_fields", r#"{"time_format":"relative_to_previous_event"}"#),
+    ] {
+        let member = format!("\"{name}\":{value}");
+        let first = diagnosed(&of(&format!("{member},"), ""));
+        assert_eq!((first.connections.len(), first.error), (1, None));
+        let last = diagnosed(&of("", &format!(",{member}")));
+        assert!(last.connections.is_empty());
+        let error = last.error.unwrap();
+        assert!(error.starts_with(&format!("`{name}`, which ends at byte ")), "{error}");
+    }
+}
+
 /// The same events as one JSON document, as JSON lines, and as lists of draft 01 in microseconds
 /// and with deltas.
 #[test]
