@@ -164,6 +164,17 @@ def test_a_wrong_verdict_is_an_error() -> None:
         rtolab.run("frto2002-delays", sender="sack", judge=Silly)
 
 
+def test_a_name_is_a_string() -> None:
+    class Numbered(Detector):
+        name = 5  # type: ignore[assignment]
+
+        def on_ack(self, ack: Ack, episode: Episode) -> Verdict:  # noqa: ARG002
+            return Verdict.OPEN
+
+    with pytest.raises(PrototypeError, match=r"^Numbered\.name: found 5; expected a string$"):
+        rtolab.run("stall", prototypes=[Numbered])
+
+
 def test_a_class_that_is_no_detector_is_refused() -> None:
     with pytest.raises(PrototypeError, match=r"int: expected a subclass of rtolab\.Detector"):
         rtolab.run("frto2002-delays", judge=[int])  # type: ignore[list-item]

@@ -84,6 +84,8 @@ def made(prototypes: Iterable[Given]) -> list[EnginePrototype]:
 def _made(given: Given) -> EnginePrototype:
     kind = given if isinstance(given, type) else type(given)
     base = _base(kind)
+    if not isinstance(given.name, str):
+        raise PrototypeError(f"{kind.__name__}.name: found {given.name!r}; expected a string")
     methods = [name for name in base.methods if _has(kind, base, name)]
     if isinstance(given, type):
         return EnginePrototype(kind.name, base.kind, given, methods)
