@@ -539,11 +539,11 @@ CHECKS = (
     Check(
         "the tests of Python modules that hold logic",
         "mutants of their sources, by mutmut",
-        "2026-11-28",
+        "2026-11-29",
         "tools/mutants python",
         "reliability.md",
         _python_mutants,
-        lambda: "The goal of 95 % is missed; tests that were added later were not tried.",
+        lambda: "The goal of 95 % is missed.",
     ),
     Check(
         "the same results elsewhere",
