@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_of_addresses_that_differ_by_the_same_bits_are_no_equal_keys() {
+    fn keys_differ_if_both_halves_of_an_address_differ_by_the_same_bits() {
         let key = |upper, lower| ConnectionKey { upper: [upper, 0], lower: [lower, 0], ports: 0 };
         assert_eq!(key(0x2001_0db8, 1), key(0x2001_0db8, 1));
         assert_ne!(key(0x2001_0db8, 1), key(0x2001_0db9, 0));

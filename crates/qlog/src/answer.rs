@@ -29,7 +29,7 @@ impl LogAnswer {
         let totals = &summary.totals;
         let loss = LossRate::of([totals.lost, totals.unknown], totals.segments, 1.0);
         if totals.segments == 0 {
-            let text = "This log holds no packets that a peer has to acknowledge.";
+            let text = "No packets were diagnosed that a peer has to acknowledge.";
             let figures = [("events", json!(summary.events))];
             let basis = counted(summary.events, "event");
             let sentences = vec![Sentence::new(text, basis, &figures)];

@@ -270,15 +270,15 @@ impl Connection {
         if newly.is_empty() {
             return;
         }
-        // The acknowledgment was due by the round trips before it: its own may have the delay.
-        let due_after = self.rtt.smoothed;
+        // When it was due follows from the round trips before it: its own may include the delay.
+        let smoothed_before = self.rtt.smoothed;
         if let Some((_, sent_at)) = largest {
             self.rtt.on_sample(at - sent_at);
         }
         if let Some(sent_event) = newly.last() {
             self.recovery.on_acked(sent_event, at);
         }
-        let smoothed_rtt = due_after.or(self.rtt.smoothed).unwrap_or(0.0);
+        let smoothed_rtt = smoothed_before.or(self.rtt.smoothed).unwrap_or(0.0);
         let min_rtt = self.rtt.min.unwrap_or(0.0);
         self.probes.on_ack(ack.space, &newly, (event, at), (smoothed_rtt, min_rtt));
     }

@@ -169,12 +169,11 @@ impl Log {
         None
     }
 
-    /// Forgets the connections of this trace.
+    /// Forgets the connections of this trace, which are the last ones.
     fn reject_trace(&mut self) {
         self.empty_window();
-        let of_trace: Vec<usize> = self.trace.connections.values().copied().collect();
-        let mut indices = 0..;
-        self.connections.retain(|_| indices.next().is_none_or(|index| !of_trace.contains(&index)));
+        let first = self.trace.connections.values().min();
+        self.connections.truncate(first.copied().unwrap_or(self.connections.len()));
         self.trace = Trace::default();
     }
 

@@ -167,7 +167,7 @@ fn a_lost_probe_of_the_path_mtu_is_no_loss() {
 }
 
 #[test]
-fn a_trace_that_says_after_its_events_how_times_are_written_is_no_healthy_one() {
+fn a_trace_whose_units_of_time_come_after_its_events_is_rejected() {
     let events = reordered().join(",");
     let of = |before: &str, after: &str| {
         format!(r#"{{"qlog_version":"0.3","traces":[{{{before}"events":[{events}]{after}}}]}}"#)
