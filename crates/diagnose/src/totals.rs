@@ -15,6 +15,7 @@ use crate::evidence::Necessity;
 use crate::failure::FailureKind;
 use crate::half_connection::Reordering;
 use crate::missing_direction::MissingDirection;
+use crate::pair::PairDirection;
 pub use crate::pauses::Waits;
 use crate::report::{ConnectionReport, EpisodeReport};
 use crate::rtt::RoundTrips;
@@ -65,6 +66,10 @@ pub struct CaptureTotals {
     pub bytes: u64,
     /// Acknowledged bytes that the capture lacks.
     pub missed_bytes: u64,
+    /// What a second capture at the other end shows of the path, if there is one: from the sender
+    /// to the receiver, and back.
+    #[serde(skip)]
+    pub paired: Option<Box<[PairDirection; 2]>>,
     /// Duplicate ACKs whose SACK blocks the capture may have cut off.
     #[serde(skip)]
     pub(crate) cut_duplicates: u64,
@@ -325,6 +330,11 @@ impl CaptureTotals {
     /// How often packets were late.
     pub const fn delays(&self) -> u64 {
         self.spurious + self.held.count + self.late.count
+    }
+
+    /// Does a second capture at the other end show losses, in either direction?
+    pub fn has_paired_losses(&self) -> bool {
+        self.paired.iter().flat_map(|paired| paired.iter()).any(|direction| direction.lost > 0)
     }
 
     /// Were packets late once only?
