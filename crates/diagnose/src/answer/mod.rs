@@ -11,6 +11,8 @@ mod round_trips;
 mod sentence;
 mod sentences;
 mod silences;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use rtolab_capture::ClockSteps;
