@@ -2,6 +2,8 @@
 
 mod endings;
 mod losses;
+mod pairs;
+mod recommendations;
 mod round_trips;
 mod silences;
 
