@@ -1,5 +1,8 @@
 //! Diagnosis of all connections of a capture.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
 use rtolab_capture::Captured;

@@ -5,6 +5,8 @@ mod full_link;
 mod loss_rate;
 mod outages;
 mod pauses;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -523,20 +525,5 @@ impl CaptureTotals {
         // One more loss than there were: none lost does not mean that the rate is 0.
         let rate_of_others = (self.other_losses() + 1) as f64 / others as f64;
         self.opened_late >= FULL_FOR && rate > TIMES_THE_LOSS_RATE * rate_of_others
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_may_hide_losses_if_there_are_more_than_one_in_so_many_segments() {
-        let of = |segments| {
-            let undecided = Waits { count: 3, ..Waits::default() };
-            CaptureTotals { segments, undecided, ..CaptureTotals::default() }
-        };
-        assert!(!of(3 * SEGMENTS_PER_PAUSE).may_hide_losses());
-        assert!(of(3 * SEGMENTS_PER_PAUSE - 1).may_hide_losses());
     }
 }

@@ -12,6 +12,8 @@ mod round_trips;
 mod sentence;
 mod sentences;
 mod silences;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use rtolab_capture::ClockSteps;
