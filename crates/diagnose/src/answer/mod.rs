@@ -11,6 +11,7 @@ mod round_trips;
 mod sentence;
 mod sentences;
 mod silences;
+mod translation;
 mod words;
 
 use rtolab_capture::ClockSteps;
