@@ -19,6 +19,7 @@ use crate::pauses::Pauses;
 use crate::silence::{AfterIdle, MIN_IDLE, MIN_LENGTH, OpenSilence, Silence, Wait};
 use crate::stack::Opening;
 use crate::timers::TimerReplay;
+use crate::translation::client_isn;
 use crate::vantage::{Turnarounds, Vantage};
 
 /// The options of a handshake.
@@ -37,6 +38,8 @@ pub(crate) struct Connection {
     pub first: CapturedPacket,
     pub number: u64,
     pub began: Instant,
+    /// The client's initial sequence number, as the first packet with SYN shows it.
+    pub isn: Option<u32>,
     pub last: Instant,
     last_frame: u64,
     /// When its last packet passed that was no keep-alive probe and no answer to one.
@@ -84,6 +87,7 @@ impl Connection {
             first: packet.clone(),
             number,
             began: at,
+            isn: None,
             last: at,
             last_frame: 0,
             active: at,
@@ -236,6 +240,14 @@ impl Connection {
         Self { replays_timers, ..Self::begun_by(packet, self.number, at) }
     }
 
+    /// The client's initial sequence number, if this packet is a SYN or a SYN-ACK with the same one
+    /// as all of the connection before.
+    #[inline]
+    pub fn isn_of(&mut self, packet: &CapturedPacket) -> Option<u32> {
+        let isn = client_isn(packet)?;
+        (*self.isn.get_or_insert(isn) == isn).then_some(isn)
+    }
+
     /// Discards the packets so far. For both capture points the connection begins with this packet.
     fn restart(&mut self, packet: &CapturedPacket, at: Instant) {
         let fresh = || self.again(packet, at);
@@ -243,7 +255,7 @@ impl Connection {
         far.first = self.first.clone();
         std::mem::swap(self, &mut near);
         (self.packets, self.copies, self.began) = (near.packets, near.copies, near.began);
-        (self.first, self.conversation) = (near.first, near.conversation);
+        (self.first, self.conversation, self.isn) = (near.first, near.conversation, near.isn);
         self.recent = near.recent;
         self.points = near.points.map(|mut points| {
             if let CapturePoints::ByTime(points) = &mut *points {

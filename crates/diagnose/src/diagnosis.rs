@@ -17,6 +17,7 @@ use crate::pair::Pair;
 use crate::paired_verdict::PairedVerdicts;
 use crate::report::{self, ConnectionReport};
 use crate::summary::Summary;
+use crate::translation::{Groups, Rank, Translations};
 
 /// The time without packets after which a connection counts as closed: longer than the two hours
 /// after which keep-alives begin (RFC 9293 section 3.8.4).
@@ -41,6 +42,10 @@ pub struct Diagnosis {
     open: OpenConnections,
     done: VecDeque<ConnectionReport>,
     clean: u64,
+    /// The number of the latest connection.
+    number: u64,
+    translations: Translations,
+    groups: Groups,
     origin: Option<Instant>,
     now: Instant,
     summary: Summary,
@@ -92,7 +97,9 @@ impl Diagnosis {
         if let Some(connection) = self.open.get_mut(&key) {
             if !connection.is_followed_by(packet, at) {
                 let capture_point = connection.on_packet(captured, at);
-                return (connection.number, capture_point);
+                let (number, isn) = (connection.number, connection.isn_of(packet));
+                self.note_isn((number, isn), captured, at);
+                return (number, capture_point);
             }
         }
         if let Some(connection) = self.open.remove(&key) {
@@ -102,11 +109,25 @@ impl Diagnosis {
             self.make_room();
         }
         self.summary.connections += 1;
-        let mut connection = Box::new(Connection::begun_by(packet, self.summary.connections, at));
+        self.number += 1;
+        let number = self.number;
+        let mut connection = Box::new(Connection::begun_by(packet, number, at));
         connection.replays_timers = self.replays_timers;
         let capture_point = connection.on_packet(captured, at);
+        let isn = connection.isn_of(packet);
         self.open.insert(key, connection);
-        (self.summary.connections, capture_point)
+        self.note_isn((number, isn), captured, at);
+        (number, capture_point)
+    }
+
+    /// Notes the client's initial sequence number of a packet with SYN: other connections may be
+    /// sides of the same one.
+    #[inline]
+    fn note_isn(&mut self, (number, isn): (u64, Option<u32>), captured: &Captured, at: Instant) {
+        let Some(isn) = isn else { return };
+        for (other, relation) in self.translations.on_syn((number, isn), captured, at) {
+            self.groups.relate(number, other, relation);
+        }
     }
 
     /// The next connection whose report is complete.
@@ -154,7 +175,28 @@ impl Diagnosis {
 
     fn close(&mut self, mut connection: Box<Connection>) {
         connection.finish();
+        self.translations.forget(connection.number, connection.isn);
         let report = report::report(&connection, &self.paired_verdicts);
+        if self.groups.contains(report.number) {
+            let rank = self.rank(&connection, &report);
+            if let Some((report, others)) = self.groups.close(report, rank) {
+                self.summary.connections -= others;
+                self.add(report);
+            }
+        } else {
+            self.add(report);
+        }
+    }
+
+    fn rank(&self, connection: &Connection, report: &ConnectionReport) -> Rank {
+        let (at_sender, _) = connection.at_sender();
+        let hops = at_sender.turnarounds.hops(at_sender.main_sender());
+        let mut frames = report.retransmissions.iter().map(|one| one.frame);
+        let is_paired = frames.any(|frame| self.paired_verdicts.contains_key(&frame));
+        Rank::of(report, is_paired, hops)
+    }
+
+    fn add(&mut self, report: ConnectionReport) {
         let count = report.retransmissions.len() as u64;
         self.clean += u64::from(count == 0);
         let has_room = self.summary.retransmissions <= MAX_REPORTED;

@@ -64,6 +64,9 @@ pub struct CaptureTotals {
     pub one_way: u64,
     /// Connections with retransmissions that were captured at the receiver.
     pub at_receiver: u64,
+    /// Connections of which the capture has several sides of a translator.
+    #[serde(skip)]
+    pub(crate) translated: u64,
     /// Payload bytes, retransmissions included.
     pub bytes: u64,
     /// Acknowledged bytes that the capture lacks.
@@ -237,6 +240,7 @@ impl CaptureTotals {
         }
         let at_receiver = report.vantage == Vantage::Receiver;
         self.at_receiver += u64::from(at_receiver && !report.retransmissions.is_empty());
+        self.translated += u64::from(!report.translations.is_empty());
         self.bytes += report.bytes.iter().sum::<u64>();
         self.missed_bytes += report.missed_bytes;
         if report.cut_duplicates.0 > 0 {

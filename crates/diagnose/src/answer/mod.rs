@@ -14,6 +14,7 @@ mod sentences;
 mod silences;
 #[cfg(test)]
 mod tests;
+mod translation;
 mod words;
 
 use rtolab_capture::ClockSteps;

@@ -12,6 +12,7 @@ use super::missing_direction;
 use super::round_trips;
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::silences;
+use super::translation;
 use super::words::{counted, counted_losses, rate, seconds, times, were};
 use crate::pair::{Pair, PairDirection};
 use crate::report::ConnectionReport;
@@ -392,5 +393,6 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
             said.push(Sentence::new(text, "no round trip seen in both directions", &[]));
         }
     }
+    said.extend(translation::sentence(totals, report));
     said
 }

@@ -125,6 +125,7 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         capture_point: CapturePoint::Near,
         client: client.to_string(),
         server: server.to_string(),
+        translations: Vec::new(),
         vantage: connection.turnarounds.vantage(sender),
         sender: name(sender),
         start: connection.began.secs_f64(),

@@ -18,6 +18,7 @@ use crate::pauses::Pauses;
 use crate::rtt::RoundTrips;
 use crate::silence::{IdleTimeout, Silence};
 use crate::stack::Guess;
+use crate::translation::Translation;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 
@@ -39,6 +40,10 @@ pub struct ConnectionReport {
     pub client: String,
     /// Address and port of the other end.
     pub server: String,
+    /// The same connection on the other sides of a NAT or a load balancer, if they are in the
+    /// capture, too. It counts once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub translations: Vec<Translation>,
     /// Where the capture was made, as seen by the end that sends more.
     pub vantage: Vantage,
     /// The end that sends more: `client` or `server`.
@@ -51,8 +56,8 @@ pub struct ConnectionReport {
     pub packets: u64,
     /// The number of capture points, 1 or 2.
     pub capture_points: u8,
-    /// Packets that are in the capture twice, unless the network duplicated them. If there are two
-    /// capture points, most packets are.
+    /// Packets that are in the capture twice, unless the network duplicated them, and those of the
+    /// other sides of a translator. If there are two capture points, most packets are.
     pub captured_twice: u64,
     /// Data segments that the network duplicated, according to the receiver's D-SACKs.
     pub duplicated: u64,

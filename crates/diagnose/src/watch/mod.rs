@@ -7,6 +7,7 @@ mod limits;
 mod line;
 mod settle;
 mod totals;
+mod uncounted;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -17,11 +18,13 @@ use rtolab_time::{Duration, Instant};
 pub use limits::WatchLimits;
 pub use line::{SettledLine, SettledRow};
 pub use totals::WatchTotals;
+use uncounted::Uncounted;
 
 use crate::closing::CloseState;
 use crate::connection::Connection;
 use crate::connection_key::{ConnectionKey, key};
 use crate::report::ConnectionReport;
+use crate::translation::Translations;
 
 /// A closed connection may still retransmit its last segments for this time.
 const LINGER: Duration = Duration::from_secs(10);
@@ -84,6 +87,11 @@ pub struct Watch {
     closed: VecDeque<(u64, ConnectionKey)>,
     /// The number of closed ones.
     lingering: usize,
+    /// The number of the latest connection.
+    number: u64,
+    translations: Translations,
+    /// Those that do not count, by their numbers.
+    uncounted: HashMap<u64, Uncounted, RandomState>,
     /// By the connections' numbers.
     pending: BTreeMap<u64, Pending>,
     done: VecDeque<ConnectionReport>,
@@ -105,6 +113,9 @@ impl Watch {
             connections: HashMap::default(),
             closed: VecDeque::new(),
             lingering: 0,
+            number: 0,
+            translations: Translations::default(),
+            uncounted: HashMap::default(),
             pending: BTreeMap::new(),
             done: VecDeque::new(),
             size: 0,
@@ -127,18 +138,15 @@ impl Watch {
                 self.close(&key);
             }
         }
-        if !self.connections.contains_key(&key) {
-            self.totals.connections += 1;
-            let number = self.totals.connections;
-            let connection = Connection::begun_by(&captured.packet, number, at);
-            let size = settle::size(&connection);
-            self.size += size;
-            self.connections.insert(key, Watched { connection, size, is_pending: false });
+        let is_new = !self.connections.contains_key(&key);
+        if is_new {
+            self.begin(captured, key);
         }
         let Some(watched) = self.connections.get_mut(&key) else { return };
         let number = watched.connection.number;
         let was_open = watched.is_open();
         watched.connection.on_packet(captured, at);
+        let isn = watched.connection.isn_of(&captured.packet);
         let has_closed = was_open && !watched.is_open();
         let size = settle::size(&watched.connection);
         self.size = self.size - watched.size + size;
@@ -147,10 +155,27 @@ impl Watch {
             watched.is_pending = true;
             self.pending.insert(number, Pending { key, since: at });
         }
+        if let Some(isn) = isn {
+            for relation in self.translations.on_syn((number, isn), captured, at) {
+                self.relate((number, is_new), relation);
+            }
+        }
+        if is_new && !self.uncounted.contains_key(&number) {
+            self.totals.connections += 1;
+        }
         if has_closed {
             self.on_closed(number, key);
         }
         self.make_room();
+    }
+
+    /// Begins a connection with its first packet.
+    fn begin(&mut self, captured: &Captured, key: ConnectionKey) {
+        self.number += 1;
+        let connection = Connection::begun_by(&captured.packet, self.number, self.now);
+        let size = settle::size(&connection);
+        self.size += size;
+        self.connections.insert(key, Watched { connection, size, is_pending: false });
     }
 
     fn on_closed(&mut self, number: u64, key: ConnectionKey) {
@@ -195,7 +220,7 @@ impl Watch {
     pub fn totals(&self) -> WatchTotals {
         WatchTotals {
             ended: self.totals.began + self.now.secs_f64(),
-            open: (self.connections.len() - self.lingering) as u64,
+            open: (self.connections.len() - self.lingering - self.open_uncounted()) as u64,
             ..self.totals.clone()
         }
     }
@@ -236,11 +261,12 @@ impl Watch {
             self.pending.remove(&number);
         }
         for report in reports {
-            self.push(report);
+            self.push_if_counted(report);
         }
     }
 
     fn sweep(&mut self) {
+        self.count_overdue();
         let (now, idle) = (self.now, self.limits.idle);
         let is_over = |connection: &Connection| {
             let waited = now.since(connection.last);
@@ -290,9 +316,9 @@ impl Watch {
         self.lingering -= usize::from(!watched.is_open());
         self.pending.remove(&watched.connection.number);
         watched.connection.finish();
-        if let Some(report) = settle::last_report(&watched.connection) {
-            self.push(report);
-        }
+        let number = watched.connection.number;
+        self.translations.forget(number, watched.connection.isn);
+        self.end(number, settle::last_report(&watched.connection));
     }
 
     fn push(&mut self, report: ConnectionReport) {

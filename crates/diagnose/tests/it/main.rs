@@ -19,4 +19,5 @@ mod script;
 mod stacks;
 mod timeouts;
 mod timers;
+mod translation;
 mod watch;

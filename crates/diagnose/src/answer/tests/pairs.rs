@@ -47,12 +47,15 @@ fn the_fate_of_packets_is_told_for_each_direction() {
     assert!(!of(1, 0)[0].contains("After that"));
 }
 
-/// The first sentence about a path without a loss, after a second capture showed these losses.
+/// Totals without a loss, with a second capture that shows these.
+fn paired(out: PairDirection, back: PairDirection) -> CaptureTotals {
+    totals(|totals| totals.paired = Some(Box::new([out, back])))
+}
+
+/// The first sentence about a path without a loss, with a second capture that shows these losses.
 fn corrected(out: PairDirection, back: PairDirection) -> (String, String) {
-    let mut sentences = sentences::of_capture(&totals(|_| {}), None);
-    let mut sentence = sentences.remove(0);
-    sentences::with_losses(&mut sentence, &pair(out, back));
-    (sentence.text, sentence.basis)
+    let first = sentences::of_capture(&paired(out, back), None).remove(0);
+    (first.text, first.basis)
 }
 
 #[test]
@@ -73,16 +76,15 @@ fn losses_that_only_the_second_capture_shows_correct_the_answer() {
         "These paths lose 1.0 % of the packets to the receiver, and 2.0 % of the acknowledgments."
     );
     let (text, _) = corrected(data(0), acks(0));
-    assert_eq!(text, "These paths lose no data.");
+    assert_eq!(text, "These paths lose nothing.");
 }
 
-/// The sentence about losses without a queue, after a second capture.
+/// The advice about a path that lost an acknowledgment, with a second capture.
 fn with_delays(lost: u64, [least, most]: [f64; 2]) -> String {
-    let acks_lost = totals(|totals| totals.ack_lost = 1);
-    let mut sentence = advice::advice(&acks_lost, None).next().expect("advice");
     let out = PairDirection { delay: Some([least, least, most, most]), ..direction(100, lost, 0) };
-    advice::with_second_capture(&mut sentence, &pair(out, direction(50, 1, 0)));
-    sentence.text
+    let mut acks_lost = paired(out, direction(50, 1, 0));
+    acks_lost.ack_lost = 1;
+    advice::advice(&acks_lost, None).next().expect("advice").text
 }
 
 #[test]
@@ -93,20 +95,25 @@ fn losses_in_both_directions_are_named() {
 
 #[test]
 fn the_verdict_gains_the_losses_of_the_second_capture() {
-    let of = |before, lost| {
-        let mut answer = CaptureAnswer {
-            network: before,
-            loss: None,
-            sentences: sentences::of_capture(&totals(|_| {}), None),
-            connections: vec![],
-        };
-        answer.pair(&pair(direction(100, 0, 0), direction(50, lost, 0)));
-        assert!(answer.sentences[1].text.starts_with("Between the two captures, from the sender"));
-        answer.network
+    let of = |lost, change: fn(&mut CaptureTotals)| {
+        let mut totals = paired(direction(100, 0, 0), direction(50, lost, 0));
+        change(&mut totals);
+        network(&totals)
     };
-    assert_eq!([Healthy, Delayed, Lossy].map(|before| of(before, 0)), [Healthy, Delayed, Lossy]);
-    assert_eq!(
-        [Healthy, Delayed, Lossy].map(|before| of(before, 1)),
-        [Lossy, LossyAndDelayed, Lossy]
-    );
+    let changes: [fn(&mut CaptureTotals); 3] =
+        [|_| {}, |totals| totals.spurious = 1, |totals| totals.lost = 1];
+    assert_eq!(changes.map(|change| of(0, change)), [Healthy, Delayed, Lossy]);
+    assert_eq!(changes.map(|change| of(1, change)), [Lossy, LossyAndDelayed, Lossy]);
+}
+
+#[test]
+fn what_the_second_capture_shows_follows_the_first_sentence() {
+    let mut answer = CaptureAnswer {
+        network: Healthy,
+        loss: None,
+        sentences: sentences::of_capture(&totals(|_| {}), None),
+        connections: vec![],
+    };
+    answer.pair(&pair(direction(100, 0, 0), direction(50, 1, 0)));
+    assert!(answer.sentences[1].text.starts_with("Between the two captures, from the sender"));
 }
