@@ -176,9 +176,12 @@ class Raises(Response):
     ("answer", "message"),
     [
         (7, "found 7; expected a ResponseAction"),
-        (ResponseAction(cwnd=-1), r"found ResponseAction\(cwnd=-1"),
-        (ResponseAction(cwnd=2**50), "expected a cwnd of 1099511627776 bytes at most"),
-        (ResponseAction(estimate=(2**60, 1)), "nanoseconds at most"),
+        (ResponseAction(cwnd=-1), r"ResponseAction\.cwnd: found -1; expected bytes"),
+        (ResponseAction(cwnd=2**50), "cwnd: found .*; expected .* from 0 to 1099511627776, or"),
+        (ResponseAction(ssthresh=1.5), r"ResponseAction\.ssthresh: found 1\.5; expected bytes"),  # type: ignore[arg-type]
+        (ResponseAction(estimate=(2**60, 1)), r"estimate: found \(.*; expected two integers of n"),
+        (ResponseAction(adapt_from=5), "adapt_from: found 5; expected two integers"),  # type: ignore[arg-type]
+        (ResponseAction(undo="no"), "undo: found 'no'; expected True or False"),  # type: ignore[arg-type]
     ],
 )
 def test_a_wrong_answer_is_an_error(answer: Any, message: str) -> None:
@@ -188,7 +191,8 @@ def test_a_wrong_answer_is_an_error(answer: Any, message: str) -> None:
         def on_spurious(self, context: ResponseContext) -> Any:  # noqa: ARG002
             return answer
 
-    with pytest.raises(PrototypeError, match=rf"^odd\.on_spurious: .*{message}"):
+    place = r"\(.*test_own_response\.py:\d+\)$"
+    with pytest.raises(PrototypeError, match=rf"^odd\.on_spurious: .*{message}.*{place}"):
         rtolab.run("stall", sender="newreno+frto+odd", prototypes=[Odd])
 
 

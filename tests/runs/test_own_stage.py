@@ -1,5 +1,6 @@
 """Stages of links written in Python."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -125,12 +126,47 @@ def stage_that_evaluates(text: str) -> type[Stage]:
         ("Hold(2**60)", "nanoseconds at most"),
         ("self.random.chance(2)", "found 2; expected a chance from 0 to 1"),
         ("self.random.uniform(2, 1)", "found 2 to 1"),
+        ("self.random.uniform(2, 2.5)", "found 2.5; expected an integer of nanoseconds from 0"),
+        ("self.random.exponential(-4)", "found -4; expected an integer of nanoseconds from 0 to"),
         ("frame.number / 0", r"ZeroDivisionError: .*:\d+\)"),
     ],
 )
 def test_a_wrong_frame_action_is_an_error(text: str, message: str) -> None:
     with pytest.raises(PrototypeError, match=rf"^odd\.on_frame: .*{message}"):
         run(stage_that_evaluates(text))
+
+
+class Locked(Stage):
+    """Its state cannot be copied."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def on_frame(self, frame: Frame) -> None:
+        """Let all frames pass."""
+
+
+def test_state_that_cannot_be_copied_is_named() -> None:
+    message = (
+        r"^locked\.__deepcopy__: TypeError: .*; expected attributes that copy\.deepcopy copies"
+    )
+    with pytest.raises(PrototypeError, match=message):
+        run(Locked)
+
+
+class Unmade(Stage):
+    """Needs an argument that rtolab does not know."""
+
+    def __init__(self, nth: int) -> None:
+        self.nth = nth
+
+    def on_frame(self, frame: Frame) -> None:
+        """Let all frames pass."""
+
+
+def test_a_class_that_cannot_be_made_is_named() -> None:
+    with pytest.raises(PrototypeError, match=r"^unmade\.__init__: TypeError: .*'nth'"):
+        run(Unmade)
 
 
 def test_an_unknown_stage_is_an_error() -> None:

@@ -4,6 +4,9 @@
 //! If the interfaces or the hop limits of the two points differ, they show the point of a packet.
 //! Otherwise its first copy is from one point, and its second copy from the other.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, VecDeque};
 
 use arrayvec::ArrayVec;

@@ -74,7 +74,80 @@ fn v6(address: Ipv6Addr, port: u16) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
+    use rtolab_capture::Captured;
+    use rtolab_tcp::wire::Ports;
+
     use super::*;
+
+    /// The packet from one end, an address and a port, to another.
+    fn packet(addresses: Addresses, [from, to]: [u16; 2]) -> CapturedPacket {
+        let mut packet = Captured::empty().packet;
+        packet.addresses = addresses;
+        packet.segment.ports = Ports { from, to };
+        packet
+    }
+
+    fn of_v4(from: u32, to: u32, ports: [u16; 2]) -> ConnectionKey {
+        key(&packet(Addresses::V4 { from: from.into(), to: to.into() }, ports))
+    }
+
+    fn of_v6(from: u128, to: u128, ports: [u16; 2]) -> ConnectionKey {
+        key(&packet(Addresses::V6 { from: from.into(), to: to.into() }, ports))
+    }
+
+    /// The words that a key gives to its hash.
+    #[derive(Default)]
+    struct Words(Vec<u64>);
+
+    impl Hasher for Words {
+        fn finish(&self) -> u64 {
+            0
+        }
+
+        fn write(&mut self, _: &[u8]) {
+            panic!("a key consists of words");
+        }
+
+        fn write_u64(&mut self, word: u64) {
+            self.0.push(word);
+        }
+    }
+
+    fn words(key: &ConnectionKey) -> Vec<u64> {
+        let mut words = Words::default();
+        key.hash(&mut words);
+        words.0
+    }
+
+    #[test]
+    fn packets_of_both_directions_have_one_key() {
+        assert_eq!(of_v4(1, 2, [9, 5]), of_v4(2, 1, [5, 9]));
+        assert_eq!(of_v4(1, 1, [9, 5]), of_v4(1, 1, [5, 9]));
+        assert_eq!(of_v6(1 << 100, 2, [9, 5]), of_v6(2, 1 << 100, [5, 9]));
+        assert_eq!(of_v4(7, 3, [9, 5]).lower, [3, 7], "the lower end comes first");
+    }
+
+    /// An IPv4 address is not the IPv6 address with the same value.
+    #[test]
+    fn keys_differ_in_each_bit_of_addresses_and_ports_and_in_the_version() {
+        let (far, ports) = (0x0a00_0001, [40_000, 443]);
+        let mut keys = vec![of_v4(0, far, ports), of_v6(0, far.into(), ports)];
+        keys.extend((0..32).map(|bit| of_v4(1 << bit, far, ports)));
+        keys.extend((0..128).map(|bit| of_v6(1 << bit, far.into(), ports)));
+        for bit in 0..16 {
+            let other = ports.map(|port| port ^ 1 << bit);
+            keys.push(of_v4(0, far, [other[0], ports[1]]));
+            keys.push(of_v4(0, far, [ports[0], other[1]]));
+            keys.push(of_v6(0, far.into(), [other[0], ports[1]]));
+        }
+        for (index, one) in keys.iter().enumerate() {
+            for other in &keys[..index] {
+                assert_ne!(one, other);
+                assert_ne!(words(one), words(other));
+            }
+        }
+        assert_eq!(words(&keys[0]).len(), 2, "the addresses of IPv4 are one word");
+    }
 
     #[test]
     fn keys_differ_if_both_halves_of_an_address_differ_by_the_same_bits() {

@@ -1,5 +1,8 @@
 //! Diagnosis of all connections of a capture.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 
 use rtolab_capture::Captured;
@@ -10,6 +13,7 @@ use crate::closing::CloseState;
 use crate::connection::Connection;
 use crate::connection_key::{ConnectionKey, key};
 use crate::open_connections::OpenConnections;
+use crate::pair::Pair;
 use crate::paired_verdict::PairedVerdicts;
 use crate::report::{self, ConnectionReport};
 use crate::summary::Summary;
@@ -57,9 +61,12 @@ impl Diagnosis {
         Self::default()
     }
 
-    /// A diagnosis with the verdicts that a capture at the other end gives.
-    pub(crate) fn with_paired_verdicts(paired_verdicts: PairedVerdicts) -> Self {
-        Self { paired_verdicts, ..Self::default() }
+    /// A diagnosis with what a capture at the other end shows.
+    pub(crate) fn with_pair(pair: &mut Pair) -> Self {
+        let paired_verdicts = std::mem::take(&mut pair.paired_verdicts);
+        let mut diagnosis = Self { paired_verdicts, ..Self::default() };
+        diagnosis.summary.totals.paired = Some(Box::new(pair.directions.clone()));
+        diagnosis
     }
 
     /// A diagnosis that replays the timers of other minimum RTOs, too.

@@ -1,5 +1,8 @@
 //! Packets that a capture contains twice, because of mirrored ports or several interfaces.
 
+#[cfg(test)]
+mod tests;
+
 use rtolab_capture::{Captured, CapturedPacket};
 use rtolab_tcp::Flags;
 use rtolab_tcp::wire::WireSegment;
@@ -167,8 +170,8 @@ impl RecentPackets {
             let known = self.syn.filter(|(_, known, _)| *known == fingerprint);
             let is_stamped = packet.segment.timestamps.is_some();
             let is_copy = |&(lag, first): &(Duration, Location)| match is_numbered {
-                true => is_stamped || lag < MAX_LAG_OF_SYN,
-                false if first != location => is_stamped || lag < MAX_LAG_OF_SYN,
+                true => is_stamped || lag <= MAX_LAG_OF_SYN,
+                false if first != location => is_stamped || lag <= MAX_LAG_OF_SYN,
                 false => is_stamped && lag > TICK,
             };
             let copy = known.map(|(then, _, first)| (at.since(then), first)).filter(is_copy);

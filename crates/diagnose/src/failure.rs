@@ -190,3 +190,20 @@ fn reset(connection: &Connection) -> Option<ConnectionFailure> {
         foreign_hops: reset.foreign_hops,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::FailureKind::*;
+
+    #[test]
+    fn a_failure_has_the_name_of_documents() {
+        let all =
+            [SynUnanswered, Refused, SynAckUnanswered, DataUnanswered, KeepAliveUnanswered, Reset];
+        for kind in all {
+            assert_eq!(serde_json::json!(kind), kind.name());
+            let opens = matches!(kind, DataUnanswered | KeepAliveUnanswered | Reset);
+            assert_eq!(kind.is_of_opening(), !opens);
+        }
+        assert_eq!(SynAckUnanswered.name(), "syn-ack-unanswered");
+    }
+}

@@ -63,7 +63,7 @@ pub struct Pair {
 }
 
 /// The packets of one direction between two captures.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub struct PairDirection {
     pub packets: u64,
@@ -82,13 +82,6 @@ pub struct PairDirection {
     /// Packets after which the other capture may have ended, of connections in which they go on for
     /// at least a second.
     pub missing_at_end: u64,
-}
-
-impl Pair {
-    /// Did the path lose packets in any direction?
-    pub(crate) fn has_losses(&self) -> bool {
-        self.directions.iter().any(|direction| direction.lost > 0)
-    }
 }
 
 /// The reason why two captures are no pair. It follows the names of the captures in a message.

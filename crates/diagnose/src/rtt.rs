@@ -273,4 +273,98 @@ mod tests {
         let mixed = round_trips((0..1000).map(|at| if at % 10 == 0 { 40 } else { 600 }));
         assert!(mixed.have_grown() && mixed.after_step.is_none(), "{mixed:?}");
     }
+
+    fn millis(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn of(samples: &[u64]) -> RttStatistics {
+        let mut rtt = RttStatistics::default();
+        for &sample in samples {
+            rtt.take(millis(sample));
+        }
+        rtt
+    }
+
+    /// RFC 6298: SRTT is 100 ms and RTTVAR 50 ms; then RTTVAR is 3/4 x 50 + 1/4 x 80 ms, and SRTT
+    /// 7/8 x 100 + 1/8 x 180 ms.
+    #[test]
+    fn the_timeout_follows_rfc_6298_with_a_variance_term_of_200_ms_at_least() {
+        assert_eq!(of(&[]).timeout(), None);
+        assert_eq!(of(&[100]).timeout(), Some(millis(300)));
+        let second = of(&[100, 180]);
+        assert_eq!((second.srtt, second.timeout()), (Some(millis(110)), Some(millis(340))));
+        assert_eq!(of(&[100; 50]).timeout(), Some(millis(300)));
+        assert_eq!(of(&[]).answer_deadline(), millis(3000));
+        assert_eq!(second.answer_deadline(), millis(1680), "two timeouts and a second");
+    }
+
+    /// Earlier than 60 % of the smallest round trip, no answer can come.
+    #[test]
+    fn answers_take_a_part_of_the_smallest_round_trip_at_least() {
+        let (rtt, sent) = (of(&[100, 80, 120]), Instant::START + millis(1000));
+        assert!(rtt.is_too_soon(sent, sent + millis(47)));
+        assert!(!rtt.is_too_soon(sent, sent + millis(48)));
+        assert!(!of(&[]).is_too_soon(sent, sent));
+        assert_eq!(rtt.reordering_window(), millis(20));
+        assert_eq!(of(&[]).reordering_window(), millis(50));
+        // Usually twice the smallest one at most, or one and a half of SRTT.
+        assert_eq!(of(&[100]).answer_times(), Some((millis(60), millis(200))));
+        let grown = of(&[100, 900, 900, 900, 900, 900, 900, 900, 900, 900]);
+        let latest = grown.srtt.expect("samples") * 3 / 4 * 2;
+        assert_eq!(grown.answer_times(), Some((millis(60), latest)));
+        assert_eq!(of(&[]).answer_times(), None);
+    }
+
+    #[test]
+    fn the_rank_of_a_round_trip_needs_eight_samples() {
+        assert_eq!(of(&[1, 2, 3, 4, 5, 6, 7]).share_below(millis(5)), None);
+        let eight = of(&[1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(eight.share_below(millis(5)), Some(0.5));
+        assert_eq!(eight.share_below(millis(9)), Some(1.0));
+        // Below the share: 8 of 9 instead of 8 of 8.
+        assert_eq!(eight.rank(millis(9)), Some(8.0 / 9.0));
+    }
+
+    /// The kept samples represent all, however many there are.
+    #[test]
+    fn kept_samples_are_those_at_regular_intervals() {
+        for count in [32, 33, 64, 1000] {
+            let all: Vec<u64> = (1..=count).collect();
+            let rtt = of(&all);
+            let half = rtt.share_below(millis(count / 2)).expect("samples");
+            assert!((half - 0.5).abs() < 0.08, "{half} of {count}");
+            let found = rtt.round_trips().expect("samples");
+            assert!((found.median * 1000.0 / count as f64 - 0.5).abs() < 0.08, "{found:?}");
+            assert!((found.ninetieth * 1000.0 / count as f64 - 0.9).abs() < 0.08, "{found:?}");
+        }
+        assert_eq!(of(&[1; 7]).round_trips(), None);
+    }
+
+    #[test]
+    fn round_trips_grow_to_three_times_the_smallest_and_by_a_time_that_matters() {
+        let of = |least, median, ninetieth| {
+            let found = RoundTrips { least, median, ninetieth, after_step: None };
+            (found.have_grown(), found.are_mostly_grown())
+        };
+        assert_eq!(of(0.125, 0.375, 0.375), (true, true));
+        assert_eq!(of(0.125, 0.37, 0.374), (false, false));
+        assert_eq!(of(0.125, 0.125, 0.375), (true, false));
+        // By 50 ms most of the time, or by 100 ms for a tenth of it.
+        assert_eq!(of(0.0, 0.05, 0.05), (true, true));
+        assert_eq!(of(0.0, 0.049, 0.099), (false, false));
+        assert_eq!(of(0.0, 0.049, 0.1), (true, false));
+    }
+
+    #[test]
+    fn a_segment_sent_after_a_time_is_measured_after_it() {
+        let mut rtt = RttStatistics::default();
+        let sent = Instant::START + millis(1000);
+        assert!(!rtt.is_measured_after(Instant::START));
+        rtt.measure_newest(sent, sent + millis(100));
+        rtt.measure_newest(sent + millis(10), sent + millis(120));
+        rtt.measure_newest(sent + millis(5), sent + millis(120));
+        assert!(rtt.is_measured_after(sent + millis(9)));
+        assert!(!rtt.is_measured_after(sent + millis(10)));
+    }
 }

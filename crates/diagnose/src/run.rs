@@ -78,9 +78,8 @@ pub fn diagnose_pair<R: Read, E>(
             Err(reason) => return Ok(Err(reason)),
         };
     }
-    let paired_verdicts = std::mem::take(&mut pair.paired_verdicts);
-    let mut document =
-        diagnosed(open(first)?, Diagnosis::with_paired_verdicts(paired_verdicts), progress)?;
+    let diagnosis = Diagnosis::with_pair(&mut pair);
+    let mut document = diagnosed(open(first)?, diagnosis, progress)?;
     document.answer.pair(&pair);
     document.pair = Some(pair);
     document.sender_capture = Some(first);

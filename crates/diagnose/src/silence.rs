@@ -120,3 +120,24 @@ pub(crate) fn silence(
     let length = at.since(start).secs_f64();
     Silence { end, start: start.secs_f64(), length, frame, wait }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_has_the_name_of_documents() {
+        for wait in [Wait::Network, Wait::Window, Wait::Host, Wait::Application, Wait::Unknown] {
+            assert_eq!(serde_json::json!(wait), wait.name());
+        }
+        assert_eq!(Wait::Window.name(), "window");
+    }
+
+    #[test]
+    fn a_silence_lasts_from_its_start_to_the_frame_that_ends_it() {
+        let at = |seconds| Instant::START + Duration::from_secs(seconds);
+        let found = silence(at(3), (at(10), 7), ("server", Wait::Window));
+        assert!((found.start - 3.0).abs() < 1e-9 && (found.length - 7.0).abs() < 1e-9);
+        assert_eq!((found.end, found.frame, found.wait), ("server", 7, Wait::Window));
+    }
+}

@@ -5,6 +5,8 @@ mod full_link;
 mod loss_rate;
 mod outages;
 mod pauses;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +17,7 @@ use crate::evidence::Necessity;
 use crate::failure::FailureKind;
 use crate::half_connection::Reordering;
 use crate::missing_direction::MissingDirection;
+use crate::pair::PairDirection;
 pub use crate::pauses::Waits;
 use crate::report::{ConnectionReport, EpisodeReport};
 use crate::rtt::RoundTrips;
@@ -68,6 +71,10 @@ pub struct CaptureTotals {
     pub bytes: u64,
     /// Acknowledged bytes that the capture lacks.
     pub missed_bytes: u64,
+    /// What a second capture at the other end shows of the path, if there is one: from the sender
+    /// to the receiver, and back.
+    #[serde(skip)]
+    pub paired: Option<Box<[PairDirection; 2]>>,
     /// Duplicate ACKs whose SACK blocks the capture may have cut off.
     #[serde(skip)]
     pub(crate) cut_duplicates: u64,
@@ -331,6 +338,11 @@ impl CaptureTotals {
         self.spurious + self.held.count + self.late.count
     }
 
+    /// Does a second capture at the other end show losses, in either direction?
+    pub fn has_paired_losses(&self) -> bool {
+        self.paired.iter().flat_map(|paired| paired.iter()).any(|direction| direction.lost > 0)
+    }
+
     /// Were packets late once only?
     pub const fn is_delayed_once(&self) -> bool {
         let delays = self.delays();
@@ -517,20 +529,5 @@ impl CaptureTotals {
         // One more loss than there were: none lost does not mean that the rate is 0.
         let rate_of_others = (self.other_losses() + 1) as f64 / others as f64;
         self.opened_late >= FULL_FOR && rate > TIMES_THE_LOSS_RATE * rate_of_others
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_may_hide_losses_if_there_are_more_than_one_in_so_many_segments() {
-        let of = |segments| {
-            let undecided = Waits { count: 3, ..Waits::default() };
-            CaptureTotals { segments, undecided, ..CaptureTotals::default() }
-        };
-        assert!(!of(3 * SEGMENTS_PER_PAUSE).may_hide_losses());
-        assert!(of(3 * SEGMENTS_PER_PAUSE - 1).may_hide_losses());
     }
 }

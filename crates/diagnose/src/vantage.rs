@@ -4,6 +4,9 @@
 //! far from it. On a fast path both answer at once; there the hop limits decide, because they show
 //! whether a router is between an end and the capture point.
 
+#[cfg(test)]
+mod tests;
+
 use rtolab_capture::{CapturedPacket, End};
 use rtolab_tcp::{Flags, Segment};
 use rtolab_time::{Duration, Instant};

@@ -5,7 +5,6 @@ use serde_json::json;
 use super::round_trips::{self, is_reordering};
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::words::{bytes, counted, rate, seconds};
-use crate::pair::Pair;
 use crate::report::ConnectionReport;
 use crate::totals::{CaptureTotals, FullLink};
 use crate::vantage::Vantage;
@@ -23,37 +22,8 @@ const MIN_TRANSFER: f64 = 0.5;
 /// The payload of fewer bytes says nothing about a rate.
 const MIN_BYTES: u64 = 100_000;
 
-const ACKS_LOST: &str = "Acknowledgments were lost: look at the drop and error counters of the \
-    path's devices in that direction.";
-const NO_QUEUE_SEEN: &str = "Hardly any data waited before the losses, as far as round trips show: \
-    a long queue is not their cause, but a short queue would not show. Look for interface errors \
-    on the path (a bad cable, a bad radio), for a rate limiter that discards, and for a device \
-    with a short queue.";
 /// The minimum growth of one-way delays that shows a queue, in seconds.
 const MIN_QUEUE_S: f64 = 0.002;
-
-/// What a second capture adds to the sentences about lost acknowledgments, and about losses without
-/// a queue.
-pub(super) fn with_second_capture(sentence: &mut Sentence, pair: &Pair) {
-    if sentence.text == ACKS_LOST && pair.directions[0].lost > 0 {
-        sentence.text =
-            "Packets were lost in both directions: look at the drop and error counters \
-                         of the path's devices."
-                .into();
-    }
-    let Some([least, _, most, _]) = pair.directions[0].delay else { return };
-    let grew = most - least;
-    if sentence.text == NO_QUEUE_SEEN && pair.directions[0].lost > 0 && grew >= MIN_QUEUE_S {
-        sentence.text = format!(
-            "Hardly any data waited before the losses, as far as round trips show, but one-way \
-             delays to the receiver grow by {}: a short queue may have dropped these packets. Look \
-             at the drop counters of the device that sends into the slowest link, then for \
-             interface errors (a bad cable, a bad radio).",
-            seconds(grew)
-        );
-        sentence.figures.insert("delay_grew", json!(grew));
-    }
-}
 
 /// What to change, about one connection or about all.
 pub(super) fn advice(
@@ -82,7 +52,12 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
     let ran = average(report, totals).map_or(String::new(), |(speed, _)| {
         format!(" The transfer ran at {speed}, retransmissions included.")
     });
-    let figures = [("lost", json!(totals.lost)), ("ack_lost", json!(totals.ack_lost))];
+    let mut figures = vec![("lost", json!(totals.lost)), ("ack_lost", json!(totals.ack_lost))];
+    // What a second capture shows of the direction to the receiver.
+    let out = totals.paired.as_ref().map(|paired| &paired[0]).filter(|out| out.lost > 0);
+    let is_lost_on_the_way = out.is_some();
+    let grew = out.and_then(|out| out.delay).map(|[least, _, most, _]| most - least);
+    let grew = grew.filter(|grew| *grew >= MIN_QUEUE_S);
     let outage = totals.outage.filter(|_| !totals.is_listen_queue_full());
     if outage.is_none() && (totals.lost + totals.ack_lost == 0 || totals.is_undecided()) {
         return None;
@@ -93,7 +68,14 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
              faster until a link is full, and learns its speed from them."
         }
         _ if outage.is_some() => "Look for an outage of the path.",
-        _ if totals.lost == 0 => ACKS_LOST,
+        _ if totals.lost == 0 && is_lost_on_the_way => {
+            "Packets were lost in both directions: look at the drop and error counters of the \
+             path's devices."
+        }
+        _ if totals.lost == 0 => {
+            "Acknowledgments were lost: look at the drop and error counters of the path's devices \
+             in that direction."
+        }
         FullLink::Probably(_) => &format!(
             "Losses of a full link are no fault: TCP sends faster until a link is full, and learns \
              its speed from them.{ran} If the link was not full, look at the drop and error \
@@ -121,7 +103,24 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
                  discards, and for a device with a short queue.",
             delay(totals)
         ),
-        FullLink::NoQueue if totals.lost >= SOME_LOSSES => NO_QUEUE_SEEN,
+        FullLink::NoQueue if totals.lost >= SOME_LOSSES => match grew {
+            Some(grew) => {
+                figures.push(("delay_grew", json!(grew)));
+                &format!(
+                    "Hardly any data waited before the losses, as far as round trips show, but \
+                     one-way delays to the receiver grow by {}: a short queue may have dropped \
+                     these packets. Look at the drop counters of the device that sends into the \
+                     slowest link, then for interface errors (a bad cable, a bad radio).",
+                    seconds(grew)
+                )
+            }
+            None => {
+                "Hardly any data waited before the losses, as far as round trips show: a long \
+                 queue is not their cause, but a short queue would not show. Look for interface \
+                 errors on the path (a bad cable, a bad radio), for a rate limiter that discards, \
+                 and for a device with a short queue."
+            }
+        },
         FullLink::Unknown if totals.lost >= SOME_LOSSES => {
             "The capture does not show the round trips at these losses, and so not whether a queue \
              overflowed: look at the drop and error counters of the path's devices, or capture at \

@@ -5,12 +5,15 @@ mod advice;
 mod clock;
 mod closing;
 mod failures;
+mod losses;
 mod missing_direction;
 mod not_captured;
 mod round_trips;
 mod sentence;
 mod sentences;
 mod silences;
+#[cfg(test)]
+mod tests;
 mod translation;
 mod words;
 
@@ -95,11 +98,18 @@ impl CaptureAnswer {
         }
         let [with_problems, rest] = ranked(connections);
         let worst = with_problems.first().filter(|_| summary.connections > 1).copied();
+        // What a second capture shows is not known for each connection.
+        let paired = totals.paired.as_ref().filter(|_| summary.connections == 1);
+        let answer = |report| {
+            let mut totals = CaptureTotals::of(report);
+            totals.paired = paired.cloned();
+            ConnectionAnswer::of(report, &totals)
+        };
         let mut connections: Vec<ConnectionAnswer> =
-            with_problems.into_iter().take(MAX_CONNECTIONS).map(ConnectionAnswer::of).collect();
+            with_problems.into_iter().take(MAX_CONNECTIONS).map(answer).collect();
         // The answer about the only connection is also that about the capture.
         if let ([], [one], 1) = (&connections[..], &rest[..], summary.connections) {
-            connections.push(ConnectionAnswer::of(one));
+            connections.push(answer(one));
         }
         if let ([only], 1) = (&connections[..], summary.connections) {
             let ConnectionAnswer { network, loss, ref sentences, .. } = *only;
@@ -118,18 +128,6 @@ impl CaptureAnswer {
     /// Adds the sentences about a second capture at the other end.
     pub(crate) fn pair(&mut self, pair: &Pair) {
         let at = usize::from(!self.sentences.is_empty());
-        // The answer about the only connection is also that about the capture.
-        if let [only] = &mut self.connections[..] {
-            if pair.has_losses() && only.sentences == self.sentences {
-                add_losses(&mut only.network, &mut only.sentences, pair);
-            }
-        }
-        if pair.has_losses() {
-            add_losses(&mut self.network, &mut self.sentences, pair);
-        }
-        for sentence in &mut self.sentences {
-            advice::with_second_capture(sentence, pair);
-        }
         self.sentences.splice(at..at, sentences::of_pair(pair));
     }
 
@@ -166,27 +164,14 @@ impl CaptureAnswer {
     }
 }
 
-/// Adds the losses that only the second capture shows: those of acknowledgments.
-fn add_losses(network: &mut NetworkVerdict, sentences: &mut [Sentence], pair: &Pair) {
-    *network = match *network {
-        NetworkVerdict::Healthy => NetworkVerdict::Lossy,
-        NetworkVerdict::Delayed => NetworkVerdict::LossyAndDelayed,
-        other => other,
-    };
-    for sentence in sentences {
-        sentences::with_losses(sentence, pair);
-    }
-}
-
 impl ConnectionAnswer {
-    fn of(report: &ConnectionReport) -> Self {
-        let totals = CaptureTotals::of(report);
+    fn of(report: &ConnectionReport, totals: &CaptureTotals) -> Self {
         Self {
             connection: report.number,
-            network: network(&totals),
+            network: network(totals),
             loss: totals.loss(),
             time_lost: report.time_lost,
-            sentences: sentences::of_connection(&totals, report),
+            sentences: sentences::of_connection(totals, report),
         }
     }
 }
@@ -221,7 +206,7 @@ fn network(totals: &CaptureTotals) -> NetworkVerdict {
             || totals.may_hide_losses()
             || totals.is_single() && totals.stopped_at_end.count > 0);
     let lost = totals.lost + totals.lost_openings + totals.lost_fins + totals.ack_lost;
-    let loses = lost > 0 && !totals.is_listen_queue_full();
+    let loses = lost > 0 && !totals.is_listen_queue_full() || totals.has_paired_losses();
     match (loses, late) {
         _ if totals.connections == 0 || totals.segments == 0 || nothing_known => {
             NetworkVerdict::Unknown

@@ -7,24 +7,18 @@ use serde_json::json;
 use super::advice::advice;
 use super::closing;
 use super::failures;
+use super::losses;
 use super::missing_direction;
 use super::round_trips;
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::silences;
 use super::translation;
-use super::words::{bytes, counted, counted_losses, percent, rate, seconds, times, were};
+use super::words::{counted, counted_losses, rate, seconds, times, were};
 use crate::pair::{Pair, PairDirection};
 use crate::report::ConnectionReport;
 use crate::summary::SkippedPackets;
-use crate::totals::{CaptureTotals, FullLink, LossRate};
+use crate::totals::CaptureTotals;
 use crate::vantage::Vantage;
-
-/// With fewer segments and no loss, the answer says that there was little data.
-const FEW_SEGMENTS: u64 = 300;
-/// What follows "This path loses" or "These paths lose" if no segment was lost.
-const LOSE_NOTHING: &str = " nothing";
-/// The minimum mean number of losses per burst at which the answer mentions bursts.
-const BURSTY: f64 = 3.0;
 
 /// The capture has no TCP.
 pub(super) fn no_tcp(skipped: &SkippedPackets) -> Sentence {
@@ -77,29 +71,6 @@ pub(super) fn of_pair(pair: &Pair) -> Vec<Sentence> {
         Sentence::new(text, basis, &figures)
     };
     pair.directions.iter().zip(names).map(say).collect()
-}
-
-/// Corrects the sentence that nothing was lost, if a second capture shows losses: of data that was
-/// never retransmitted, or of acknowledgments.
-pub(super) fn with_losses(sentence: &mut Sentence, pair: &Pair) {
-    let [out, back] = &pair.directions;
-    let is_about_loss = sentence.figures.contains_key("segments");
-    let split = sentence.text.split_once(LOSE_NOTHING).filter(|_| is_about_loss);
-    let Some((lose, rest)) = split else { return };
-    let share = |one: &PairDirection| percent(one.lost as f64 / one.packets.max(1) as f64);
-    let what = if back.bytes == 0 { "acknowledgments" } else { "packets back to the sender" };
-    let of_back = format!("{} of the {what}", share(back));
-    sentence.text = match (out.lost, back.lost) {
-        (0, 1..) if rest == "." => format!("{lose} no data, but {of_back}."),
-        (0, _) => format!("{lose} no data{rest}"),
-        (_, 0) => format!("{lose} {} of the packets to the receiver.", share(out)),
-        _ => format!("{lose} {} of the packets to the receiver, and {of_back}.", share(out)),
-    };
-    if out.lost > 0 {
-        let of = |one: &PairDirection| format!("{} of {}", one.lost, one.packets);
-        sentence.basis = format!("{} packets and {} packets", of(out), of(back));
-    }
-    sentence.figures.extend([("lost_out", json!(out.lost)), ("lost_back", json!(back.lost))]);
 }
 
 /// The answer about all connections of a capture.
@@ -178,7 +149,7 @@ fn of_both_directions(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence
             said.extend(outage);
             said.extend(cost(totals, subject));
         }
-        said.extend(loss(totals, subject.words));
+        said.extend(losses::loss(totals, subject.words));
         said.extend(unknown(totals));
         said.extend(round_trips::reordering(totals));
         said.extend(handshake(totals));
@@ -213,84 +184,6 @@ fn one_way(totals: &CaptureTotals) -> Sentence {
     );
     let figures = [("one_way", json!(totals.one_way)), ("two_way", json!(totals.connections))];
     Sentence::new(text, basis, &figures)
-}
-
-fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence> {
-    let LossRate { share, low, high } = totals.loss()?;
-    let figures = [
-        ("lost", json!(totals.lost)),
-        ("segments", json!(totals.segments)),
-        ("low", json!(low)),
-        ("high", json!(high)),
-    ];
-    let [loses, delays, delayed] = words;
-    let late = if totals.is_undecided() { 0 } else { totals.delays() };
-    let of = format!("{} of {} data segments", totals.lost, totals.segments);
-    if totals.lost == 0 {
-        let others = totals.lost_openings + totals.lost_fins;
-        let nothing = if others > 0 { "no data" } else { "nothing" };
-        let basis = format!("{of} lost; with 95 % confidence less than {}", percent(high));
-        let text = match totals.segments {
-            _ if totals.unexplained() > totals.unneeded || totals.is_unanswered_only() => {
-                return None;
-            }
-            _ if totals.is_single() && totals.stopped_at_end.count > 0 => {
-                format!("Until then {} {nothing}.", loses.to_lowercase())
-            }
-            _ if totals.is_doubtful() && late > 0 => {
-                "No loss is certain, but at times packets are delayed.".to_string()
-            }
-            _ if totals.is_doubtful() => "No loss is certain.".to_string(),
-            _ if totals.may_hide_losses() => {
-                "No loss shows here; at the receiver, the loss of the last segments before a pause \
-                 does not show."
-                    .to_string()
-            }
-            ..FEW_SEGMENTS => format!("{loses} {nothing} here, but carried little data."),
-            _ if late == 0 => format!("{loses} {nothing}."),
-            _ if totals.is_delayed_once() => {
-                format!("{loses} {nothing}, but {delayed} packets once.")
-            }
-            _ => format!("{loses} {nothing}, but at times {delays} packets."),
-        };
-        return Some(Sentence::new(text, basis, &figures));
-    }
-    let at_least = if totals.is_loss_lower_bound() { "at least " } else { "" };
-    let mut text = format!("{loses} {at_least}{} of the data segments", percent(share));
-    let mut basis = format!("{of}; 95 % interval {} to {}", percent(low), percent(high));
-    let burst = totals.lost as f64 / totals.bursts.max(1) as f64;
-    if totals.lost > 2 && burst >= BURSTY {
-        let _ = write!(text, ", in bursts of some {burst:.0}");
-        let _ = write!(basis, "; in {}", counted(totals.bursts, "burst"));
-    }
-    let full_link = totals.full_link();
-    if let Some(queue) = full_link.queue() {
-        let when = if silences::outage(totals).is_some() { ". Outside the outage" } else { ":" };
-        let queue = bytes(queue);
-        let _ = match full_link {
-            FullLink::Yes(_) => {
-                write!(text, "{when} the link is full, and its queue of some {queue} drops packets")
-            }
-            _ => {
-                write!(text, "{when} the link was probably full, as some {queue} were queued then")
-            }
-        };
-        let [long, all] = totals.spans_of_fast_retransmits();
-        let all = counted(all, "time");
-        let _ = write!(basis, "; fast retransmits at {all}, after long round trips at {long}");
-    } else if late > 0 {
-        let _ = match totals.is_delayed_once() {
-            true => write!(text, ", and {delayed} others once"),
-            false => write!(text, ", and at times {delays} others"),
-        };
-    }
-    text.push('.');
-    let mut sentence = Sentence::new(text, basis, &figures);
-    sentence.figures.insert("bursts", json!(totals.bursts));
-    if let Some(queue) = full_link.queue() {
-        sentence.figures.insert("queue", json!(queue));
-    }
-    Some(sentence)
 }
 
 fn listen_queue(totals: &CaptureTotals) -> Sentence {

@@ -74,3 +74,58 @@ pub(crate) fn assess(evidence: &[Evidence], copy: usize) -> Assessment {
     let (evidence, against) = if own >= other { (unneeded, needed) } else { (needed, unneeded) };
     Assessment { verdict, confidence, evidence, against }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::EvidenceKind;
+
+    static STRONG: EvidenceKind = EvidenceKind::new("strong", 0.9);
+    static WEAK: EvidenceKind = EvidenceKind::new("weak", 0.5);
+    static OTHER: EvidenceKind = EvidenceKind::new("other", 0.9);
+
+    fn piece(kind: &'static EvidenceKind, bound: Bound) -> Evidence {
+        bound.shown_by(7).of(kind)
+    }
+
+    /// If the first copy to arrive is the second at the latest, the third was unneeded. If it is
+    /// the second at the earliest, the first and the second copy were needed.
+    #[test]
+    fn a_bound_of_the_first_copy_to_arrive_decides_about_the_others() {
+        use Necessity::{Needed, Unknown, Unneeded};
+        let verdicts = |bound| [0, 1, 2].map(|copy| assess(&[piece(&STRONG, bound)], copy).verdict);
+        assert_eq!(verdicts(Bound::AtMost(1)), [Unknown, Unknown, Unneeded]);
+        assert_eq!(verdicts(Bound::AtLeast(1)), [Needed, Needed, Unknown]);
+        let none = assess(&[], 1);
+        assert_eq!((none.verdict, none.confidence), (Unknown, 0.0));
+    }
+
+    #[test]
+    fn the_strongest_evidence_decides_and_the_rest_reduces_the_confidence() {
+        let (unneeded, needed) = (Bound::AtMost(0), Bound::AtLeast(1));
+        for (evidence, verdict, confidence) in [
+            (vec![piece(&STRONG, unneeded), piece(&WEAK, needed)], Necessity::Unneeded, 0.675),
+            (vec![piece(&WEAK, unneeded), piece(&STRONG, needed)], Necessity::Needed, 0.675),
+            (vec![piece(&OTHER, needed), piece(&STRONG, unneeded)], Necessity::Unneeded, 0.495),
+            (vec![piece(&WEAK, unneeded), piece(&STRONG, unneeded)], Necessity::Unneeded, 0.9),
+        ] {
+            let found = assess(&evidence, 1);
+            assert_eq!(found.verdict, verdict);
+            assert!((found.confidence - confidence).abs() < 1e-9, "{}", found.confidence);
+        }
+        let all = [&WEAK, &STRONG, &STRONG].map(|kind| piece(kind, unneeded));
+        let found = assess(&[&all[..], &[piece(&WEAK, needed)]].concat(), 1);
+        let names =
+            |evidence: &[Evidence]| evidence.iter().map(|one| one.kind.name).collect::<Vec<_>>();
+        assert_eq!(names(&found.evidence), ["strong", "weak"], "each kind once");
+        assert_eq!(names(&found.against), ["weak"]);
+    }
+
+    #[test]
+    fn a_verdict_has_the_name_of_documents() {
+        for verdict in [Necessity::Needed, Necessity::Unneeded, Necessity::Unknown] {
+            assert_eq!(serde_json::json!(verdict), verdict.name());
+        }
+        assert_eq!(Necessity::Unneeded.name(), "unneeded");
+    }
+}

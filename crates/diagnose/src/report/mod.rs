@@ -4,6 +4,8 @@ mod assemble;
 mod episodes;
 mod queue;
 mod rows;
+#[cfg(test)]
+pub(crate) mod samples;
 mod timers;
 
 pub(crate) use assemble::report;

@@ -1,5 +1,8 @@
 //! The rows of a diagnosis: plain data, ready for JSON and for tables.
 
+#[cfg(test)]
+mod tests;
+
 use serde::Serialize;
 
 use super::queue::QueueAtLosses;

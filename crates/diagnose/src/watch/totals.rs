@@ -60,3 +60,48 @@ impl WatchTotals {
         self.time_lost += report.time_lost.unwrap_or(0.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class::TimeoutClass::{Genuine, Spurious};
+    use crate::evidence::Necessity::{Needed, Unneeded};
+    use crate::report::TimeoutReport;
+    use crate::report::samples::{report, retransmission, silence, timeout};
+
+    #[test]
+    fn what_has_settled_adds_up() {
+        let mut settled = report();
+        settled.retransmissions = vec![
+            retransmission(1.0, Unneeded),
+            retransmission(2.0, Unneeded),
+            retransmission(3.0, Needed),
+        ];
+        let handshake = TimeoutReport { handshake: true, ..timeout(0.5, Genuine) };
+        settled.timeouts = vec![timeout(1.0, Spurious), timeout(2.0, Spurious), handshake];
+        settled.silences =
+            vec![silence("client", 2.0, Wait::Network), silence("client", 2.0, Wait::Application)];
+        settled.time_lost = Some(1.5);
+        let mut totals = WatchTotals::default();
+        totals.add(&settled);
+        totals.add(&settled);
+        let verdicts = BTreeMap::from([("needed", 2), ("unneeded", 4)]);
+        assert_eq!(totals.retransmissions, BTreeMap::from([("recovery", verdicts)]));
+        assert_eq!(totals.timeouts, BTreeMap::from([("spurious", 4)]));
+        assert_eq!(totals.handshake_timeouts, BTreeMap::from([("genuine", 2)]));
+        assert_eq!((totals.unneeded_bytes, totals.late_acks), (4000, 2));
+        assert!((totals.time_lost - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn lines_have_the_time_of_the_wall_clock() {
+        let mut settled = report();
+        settled.retransmissions = vec![retransmission(2.0, Needed)];
+        settled.timeouts = vec![timeout(3.0, Genuine)];
+        settled.silences = vec![silence("client", 2.0, Wait::Network)];
+        let lines: Vec<f64> = settled.lines(1000.0).map(|line| line.at).collect();
+        let expected = [1002.0, 1003.0, 1001.0];
+        assert!(lines.iter().zip(expected).all(|(at, expected)| (at - expected).abs() < 1e-9));
+        assert_eq!(lines.len(), 3);
+    }
+}

@@ -143,6 +143,34 @@ fn a_path_that_loses_acknowledgments_is_not_healthy() {
     }
 }
 
+/// The lost SYN is no data, so that the sender's capture alone does not say "nothing".
+#[test]
+fn lost_acknowledgments_are_named_beside_a_lost_syn() {
+    let (mut here, mut there) = (vec![(0, true, Flags::SYN, 1, 0, 0)], vec![]);
+    let later = |events: Vec<Event>| {
+        events.into_iter().map(|one| (one.0 + 1000, one.1, one.2, one.3, one.4, one.5))
+    };
+    here.extend(later(handshake(0, 10)));
+    there.extend(later(handshake(10, 0)));
+    for n in 0..20 {
+        let (at, seq) = (1050 + u64::from(n) * 20, 2 + n * LEN);
+        here.push((at, true, Flags::ACK, seq, 8, LEN));
+        there.push((at + 10, true, Flags::ACK, seq, 8, LEN));
+        there.push((at + 10, false, Flags::ACK, 8, seq + LEN, 0));
+        if n % 2 == 1 {
+            here.push((at + 20, false, Flags::ACK, 8, seq + LEN, 0));
+        }
+    }
+    here.sort_by_key(|event| event.0);
+    there.sort_by_key(|event| event.0);
+    let answer = document(&[capture(&here), capture(&there)]).answer;
+    // 1 of 23, with the SYN that arrives and the ACK of the handshake; 10 of 21, with the SYN-ACK.
+    let text = "This path loses 4.3 % of the packets to the receiver, and 48 % of the \
+                acknowledgments.";
+    assert_eq!(answer.sentences[0].text, text);
+    assert_eq!(answer.connections[0].sentences[0], answer.sentences[0]);
+}
+
 #[test]
 fn packets_before_the_end_of_the_other_capture_are_lost() {
     let data = |at, seq| (at, true, Flags::ACK, seq, 8, LEN);

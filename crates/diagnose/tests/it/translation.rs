@@ -371,7 +371,9 @@ fn a_watch_counts_an_undecided_side_after_a_while() {
     for (seconds, expected) in [(1, [1, 1]), (5, [1, 1]), (20, [2, 2])] {
         let mut watch = Watch::new(WatchLimits::default());
         let packets = merged(&sides);
-        packets.iter().for_each(|captured| watch.packet(captured));
+        for captured in &packets {
+            watch.packet(captured);
+        }
         watch.advance(packets[0].packet.at + Duration::from_secs(3 + seconds));
         let totals = watch.totals();
         assert_eq!([totals.connections, totals.open], expected, "after {seconds} s");

@@ -142,6 +142,26 @@ fn the_first_frames_after_an_idle_time_have_their_own_opportunities() {
     assert_eq!(arrivals(&mut link), ends.map(at));
 }
 
+/// A frame of 2,000 bytes takes an opportunity and 500 bytes of the next; the other 1,000 bytes of
+/// it carry the second frame, and the third one waits for the last.
+#[test]
+fn a_frame_leaves_the_rest_of_its_last_opportunity_in_a_train() {
+    let ms = |all: &[u64]| all.iter().copied().map(Duration::from_millis).collect::<Vec<_>>();
+    let light = LightOpportunities {
+        trains: vec![(Duration::ZERO, ms(&[0, 3, 8]))],
+        period: Some(secs(2.0)),
+    };
+    let config = DirectionConfig {
+        opportunities: Some(opportunities(&[500], 500)),
+        light: Some(Arc::new(light)),
+        ..DirectionConfig::default()
+    };
+    let mut link = channel(&forward(config));
+    send(&mut link, [1], 2000, at(0.0));
+    send(&mut link, [2, 3], 1000, at(0.0));
+    assert_eq!(arrivals(&mut link), [0.003, 0.003, 0.008].map(at));
+}
+
 #[test]
 fn opportunities_within_a_stall_are_lost() {
     let stalls = Stalls {

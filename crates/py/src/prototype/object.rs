@@ -69,37 +69,59 @@ impl Object {
         }
         Python::attach(|py| {
             let _call = Call::begin(py);
-            let result = self.unshare(py).and_then(|object| call(&object));
-            result.map_err(|error| self.store(py, method, error)).ok()
+            let object = self.unshare(py)?;
+            call(&object).map_err(|error| self.store(py, method, Some(&object), error)).ok()
         })
     }
 
-    /// The object of this copy, which is created or copied if necessary.
-    fn unshare<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// The object of this copy, which is created or copied if necessary; `None` if that raises an
+    /// exception.
+    fn unshare<'py>(&mut self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         let object = match &self.state {
-            None => self.kind.make.call0(py)?,
-            Some(state) if Arc::strong_count(state) > 1 => {
-                let copy = py.import(intern!(py, "copy"))?;
-                copy.call_method1(intern!(py, "deepcopy"), (state.bind(py),))?.unbind()
+            None => {
+                let made = self.kind.make.call0(py);
+                made.map_err(|error| self.store(py, "__init__", None, error)).ok()?
             }
-            Some(state) => return Ok(state.bind(py).clone()),
+            Some(state) if Arc::strong_count(state) > 1 => {
+                let copied = py
+                    .import(intern!(py, "copy"))
+                    .and_then(|copy| copy.call_method1(intern!(py, "deepcopy"), (state.bind(py),)));
+                let copied = copied.map_err(|error| self.store(py, "__deepcopy__", None, error));
+                copied.ok()?.unbind()
+            }
+            Some(state) => return Some(state.bind(py).clone()),
         };
-        Ok(self.state.insert(Arc::new(object)).bind(py).clone())
+        Some(self.state.insert(Arc::new(object)).bind(py).clone())
     }
 
     /// Stores an exception. Those of signals that end a process, such as Ctrl-C, are stored
-    /// unchanged; `sys.exit` in a prototype is an error like any other.
-    fn store(&self, py: Python<'_>, method: &str, error: PyErr) {
+    /// unchanged; `sys.exit` in a prototype is an error like any other. Of a wrong result of a
+    /// method of `object`, the place is that of the method.
+    fn store(&self, py: Python<'_>, method: &str, object: Option<&Bound<'_, PyAny>>, error: PyErr) {
         let is_exit = error.get_type(py).is(py.get_type::<PySystemExit>());
         if !is_exit && !error.is_instance_of::<PyException>(py) {
             return RAISED.set(Some(error));
         }
-        let place = place(py, &error).map_or(String::new(), |place| format!(" ({place})"));
+        let place = place(py, &error).or_else(|| definition(object?, method));
+        let place = place.map_or(String::new(), |place| format!(" ({place})"));
+        let hint = match method {
+            "__deepcopy__" => {
+                "; expected attributes that copy.deepcopy copies, because a run can continue twice"
+            }
+            _ => "",
+        };
         let raised =
-            PrototypeError::new_err(format!("{}.{method}: {error}{place}", self.kind.name));
+            PrototypeError::new_err(format!("{}.{method}: {error}{hint}{place}", self.kind.name));
         raised.set_cause(py, Some(error));
         RAISED.set(Some(raised));
     }
+}
+
+/// The file and the line of the definition of a method.
+fn definition(object: &Bound<'_, PyAny>, method: &str) -> Option<String> {
+    let code = object.getattr(method).ok()?.getattr("__code__").ok()?;
+    let file = code.getattr("co_filename").ok()?;
+    Some(format!("{file}:{}", code.getattr("co_firstlineno").ok()?))
 }
 
 /// The file and the line of the innermost call that raised `error`.

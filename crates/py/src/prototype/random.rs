@@ -24,7 +24,8 @@ impl PyRandom {
         Ok(probability.happens(self.0.draw()))
     }
 
-    fn uniform(&mut self, low: u64, high: u64) -> PyResult<u64> {
+    fn uniform(&mut self, low: &Bound<'_, PyAny>, high: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let (low, high) = (nanoseconds(low)?, nanoseconds(high)?);
         if high < low {
             let message = format!("found {low} to {high}; expected the smaller first");
             return Err(PyValueError::new_err(message));
@@ -33,11 +34,8 @@ impl PyRandom {
         Ok(self.0.span(&Distribution::Uniform(low, high)).nanos())
     }
 
-    fn exponential(&mut self, mean: u64) -> PyResult<u64> {
-        if mean > MAX_NANOS {
-            let message = format!("found a mean of {mean}; expected {MAX_NANOS} at most");
-            return Err(PyValueError::new_err(message));
-        }
+    fn exponential(&mut self, mean: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let mean = nanoseconds(mean)?;
         Ok(self.0.span(&Distribution::Exponential(Duration::from_nanos(mean))).nanos())
     }
 
@@ -47,5 +45,16 @@ impl PyRandom {
 
     fn __copy__(&self) -> Self {
         Self(self.0.clone())
+    }
+}
+
+/// A time that a prototype passes.
+fn nanoseconds(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    match value.extract::<u64>() {
+        Ok(nanos) if nanos <= MAX_NANOS => Ok(nanos),
+        _ => Err(PyValueError::new_err(format!(
+            "found {}; expected an integer of nanoseconds from 0 to {MAX_NANOS}",
+            value.repr()?
+        ))),
     }
 }

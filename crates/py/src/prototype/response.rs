@@ -40,39 +40,29 @@ impl Responder for PyResponse {
     }
 }
 
-/// The attributes of a `rtolab.ResponseAction`.
-#[derive(FromPyObject)]
-struct Attributes {
-    cwnd: Option<u64>,
-    ssthresh: Option<u64>,
-    estimate: Option<(u64, u64)>,
-    adapt_from: Option<(u64, u64)>,
-    undo: bool,
-    grow: bool,
-}
-
 /// Converts a `rtolab.ResponseAction` or `None`. Raises an error if it is invalid.
 fn extract(result: &Bound<'_, PyAny>) -> PyResult<Option<ResponseAction>> {
     if result.is_none() {
         return Ok(None);
     }
-    let Ok(Attributes { cwnd, ssthresh, estimate, adapt_from, undo, grow }) = result.extract()
-    else {
-        return Err(PyTypeError::new_err(format!(
-            "found {}; expected a ResponseAction, with windows in bytes and estimates of two times in \
-             nanoseconds, or None",
-            result.repr()?
-        )));
-    };
+    let bytes = "bytes, an integer from 0 to 1099511627776, or None";
+    let cwnd = attribute::<Option<u64>>(result, "cwnd", bytes)?;
     if cwnd.is_some_and(|cwnd| cwnd > MAX_WINDOW) {
-        let expected = format!("expected a cwnd of {MAX_WINDOW} bytes at most");
-        return Err(PyValueError::new_err(format!("found {}; {expected}", result.repr()?)));
+        return Err(wrong(result, "cwnd", bytes));
     }
-    let times = [estimate, adapt_from].into_iter().flatten();
-    if times.flat_map(|(srtt, rttvar)| [srtt, rttvar]).any(|time| time > MAX_NANOS) {
-        let expected = format!("expected times of {MAX_NANOS} nanoseconds at most");
-        return Err(PyValueError::new_err(format!("found {}; {expected}", result.repr()?)));
+    // The largest is that of a sender that has not lost anything.
+    let bytes = "bytes, an integer from 0 to 18446744073709551615, or None";
+    let ssthresh = attribute::<Option<u64>>(result, "ssthresh", bytes)?;
+    let times = "two integers of nanoseconds from 0 to 1125899906842624, or None";
+    let estimate = attribute::<Option<(u64, u64)>>(result, "estimate", times)?;
+    let adapt_from = attribute::<Option<(u64, u64)>>(result, "adapt_from", times)?;
+    for (name, estimate) in [("estimate", estimate), ("adapt_from", adapt_from)] {
+        if estimate.is_some_and(|(srtt, rttvar)| srtt.max(rttvar) > MAX_NANOS) {
+            return Err(wrong(result, name, times));
+        }
     }
+    let undo = attribute::<bool>(result, "undo", "True or False")?;
+    let grow = attribute::<bool>(result, "grow", "True or False")?;
     Ok(Some(ResponseAction {
         cwnd,
         ssthresh,
@@ -87,4 +77,28 @@ fn extract(result: &Bound<'_, PyAny>) -> PyResult<Option<ResponseAction>> {
 
 fn to_estimate((srtt, rttvar): (u64, u64)) -> Estimate {
     Estimate { srtt: Duration::from_nanos(srtt), rttvar: Duration::from_nanos(rttvar) }
+}
+
+/// An attribute of a `rtolab.ResponseAction`.
+fn attribute<'py, T: for<'a> FromPyObject<'a, 'py>>(
+    result: &Bound<'py, PyAny>,
+    name: &str,
+    expected: &str,
+) -> PyResult<T> {
+    let Ok(value) = result.getattr(name) else {
+        let message = format!("found {}; expected a ResponseAction or None", result.repr()?);
+        return Err(PyTypeError::new_err(message));
+    };
+    value.extract().map_err(|_| wrong(result, name, expected))
+}
+
+/// The error that an attribute of `result` is not as expected.
+fn wrong(result: &Bound<'_, PyAny>, name: &str, expected: &str) -> PyErr {
+    let value = result.getattr(name).and_then(|value| value.repr());
+    match value {
+        Ok(value) => PyValueError::new_err(format!(
+            "ResponseAction.{name}: found {value}; expected {expected}"
+        )),
+        Err(error) => error,
+    }
 }

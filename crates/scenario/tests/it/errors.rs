@@ -354,6 +354,14 @@ fn senders_that_no_flow_uses() {
     let message = checked(&all, &["rack", "linux"]).unwrap_err();
     assert!(message.contains("found the sender rack, but each flow has a sender"), "{message}");
     assert!(message.contains("has sack+frto); expected no sender"), "{message}");
+    // Five flows are all listed.
+    let of = |count: u32| {
+        VALID.replacen(first, own, 1).replace("count = 2", &format!("count = {count}"))
+    };
+    let message = checked(&of(5), &["rack"]).unwrap_err();
+    assert!(message.contains("transfer-5 has sack+frto); expected no sender"), "{message}");
+    let message = checked(&of(6), &["rack"]).unwrap_err();
+    assert!(message.contains("transfer-5 has sack+frto, and so on); expected"), "{message}");
 }
 
 #[test]
@@ -456,6 +464,20 @@ fn invalid_settings() {
         ("a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a", "5 s"),
     ]);
     check("invalid_settings", &messages);
+}
+
+/// Tables without a name are counted from 0.
+#[test]
+fn an_index_beyond_a_list() {
+    let set = |text: &str| {
+        let set = [("link.wireless.backward.stalls.scripted.2.at".to_string(), "3 s".to_string())];
+        Scenario::parse(text, "x.toml", &set).unwrap_err().to_string()
+    };
+    let text = VALID.replace(r#", { at = "50 s", for = "1 s" }"#, "");
+    assert!(set(&text).ends_with(r#"found "2" in a list of 1 table without a name; expected 0"#));
+    let message = set(VALID);
+    let expected = r#"found "2" in a list without names; expected an index from 0 to 1"#;
+    assert!(message.ends_with(expected), "{message}");
 }
 
 /// An error elsewhere still has its line.

@@ -1,5 +1,7 @@
 //! Invalid links.
 
+use rtolab_scenario::Scenario;
+
 use super::{EVERYTHING, check, errors_with, errors_with_in, message};
 
 /// The errors of [`super::VALID`] if these keys replace the loss of the wireless link.
@@ -223,6 +225,9 @@ fn invalid_header_compression() {
     let forward = of("[link.forward]", "rfc1144");
     let one = errors_with_in(EVERYTHING, &[("[link.forward]", &forward)]);
     check("invalid_header_compression", &[messages, one].join("\n"));
+    // This says what is so by default.
+    let none = EVERYTHING.replacen(radio, &of(radio, "none"), 1);
+    Scenario::parse(&none, "tests/x.toml", &[]).expect("no headers are compressed beside ARQ");
 }
 
 #[test]

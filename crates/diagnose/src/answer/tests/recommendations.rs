@@ -1,0 +1,200 @@
+//! Tests of the advice.
+
+use super::*;
+use crate::report::RetransmissionReport;
+use crate::report::samples::report;
+use crate::totals::{LossRate, Outage};
+
+/// The advice about a capture with these totals.
+fn advice_of(change: impl FnOnce(&mut CaptureTotals)) -> String {
+    said(advice::advice(&totals(change), None))
+}
+
+/// The advice about one connection of 10 s with these totals.
+fn of_connection(change: impl FnOnce(&mut CaptureTotals)) -> String {
+    said(advice::advice(&totals(change), Some(&report())))
+}
+
+#[test]
+fn an_outage_is_what_to_look_for() {
+    let outage = Outage { at: 1.0, length: 5.0, timeouts: 3, is_of_acks: false };
+    let said = advice_of(|totals| (totals.outage, totals.lost) = (Some(outage), 1));
+    assert!(said.starts_with("Look for an outage of the path. ("), "{said}");
+}
+
+#[test]
+fn few_losses_do_not_tell_their_cause() {
+    let of = |lost| advice_of(|totals| (totals.lost, totals.needed) = (lost, lost));
+    assert!(of(9).starts_with("These losses are too few to tell their cause"));
+    assert!(of(10).starts_with("The capture does not show the round trips at these losses"));
+    assert!(!of(0).contains("losses are"));
+}
+
+#[test]
+fn lost_acknowledgments_are_named_if_no_data_was_lost() {
+    let of = |lost| advice_of(|totals| (totals.ack_lost, totals.lost) = (1, lost));
+    assert!(of(0).starts_with("Acknowledgments were lost: look at the drop"));
+    assert!(!of(1).contains("Acknowledgments were lost"));
+    // Nothing is recommended if most retransmissions lack a verdict.
+    let undecided = advice_of(|totals| (totals.ack_lost, totals.unknown) = (1, 5));
+    assert!(!undecided.contains("Acknowledgments were lost"), "{undecided}");
+}
+
+#[test]
+fn what_holds_packets_is_looked_for() {
+    let of = |count| advice_of(|totals| totals.held = waits(count, 2.0, 2.0));
+    assert!(of(1).contains("For the delay, look for what holds packets"));
+    assert!(of(2).contains("For the delays, look for what holds packets"));
+    assert!(!of(0).contains("holds packets"));
+}
+
+#[test]
+fn idle_connections_need_packets_within_the_shortest_silence_that_failed() {
+    let of = |longest_idle| {
+        advice_of(|totals| {
+            (totals.idle_timeouts, totals.shortest_idle_timeout) = (1, 300.0);
+            totals.longest_idle = longest_idle;
+        })
+    };
+    let survived = of(200.0);
+    assert!(survived.contains("Send something more often than every 300 s"), "{survived}");
+    assert!(survived.contains("(after silences of up to 200 s connections went on)"), "{survived}");
+    assert!(!of(0.0).contains("went on") && !of(300.0).contains("went on"));
+    assert!(!advice_of(|_| {}).contains("Send something"));
+}
+
+/// More than two unneeded retransmissions for each timeout that was spurious or lost its ACKs.
+#[test]
+fn a_sender_that_goes_back_n_needs_frto_or_timestamps() {
+    let of = |go_back_n, going_back| {
+        advice_of(|totals| {
+            (totals.spurious, totals.ack_lost, totals.timeouts) = (1, 1, 2);
+            (totals.go_back_n, totals.going_back) = (go_back_n, going_back);
+            (totals.unneeded, totals.retransmissions) = (7, 7);
+            (totals.unneeded_bytes, totals.stalls) = (7000, 1);
+        })
+    };
+    let both = of(5, [0, 1, 1]);
+    assert!(both.contains("F-RTO or timestamps prevent that"), "{both}");
+    assert!(both.contains("(7 retransmissions unneeded, 7.0 kB)"), "{both}");
+    assert!(!of(4, [0, 1, 1]).contains("F-RTO"));
+    let with_timestamps = of(5, [1, 1, 1]);
+    assert!(with_timestamps.contains("F-RTO prevents that"), "{with_timestamps}");
+    let without_new_data = of(5, [0, 0, 1]);
+    assert!(without_new_data.contains("F-RTO needs new data to prevent that"));
+    assert!(!of(5, [1, 0, 1]).contains("F-RTO"));
+}
+
+/// A transfer of half a second and 100 kB has a rate.
+#[test]
+fn the_rate_is_that_outside_of_silences() {
+    let healthy = of_connection(|_| {});
+    assert!(healthy.contains("it ran at 800 kbit/s on average. If"), "{healthy}");
+    assert!(healthy.contains("(1.0 MB in 10.0 s; no unneeded retransmission)"), "{healthy}");
+    let idle = of_connection(|totals| totals.closed_window = waits(1, 2.0, 2.0));
+    assert!(idle.contains("it ran at 1.0 Mbit/s on average outside these silences."), "{idle}");
+    let mostly = of_connection(|totals| totals.closed_window = waits(1, 5.0, 5.0));
+    assert!(
+        mostly.contains("took 5.0 s of the transfer's 10.0 s; outside them it ran at 1.6 Mbit/s"),
+        "{mostly}"
+    );
+    assert!(of_connection(|totals| totals.bytes = 100_000).contains("80 kbit/s"));
+    assert!(!of_connection(|totals| totals.bytes = 99_999).contains("kbit/s"));
+    let short = |seconds| of_connection(|totals| totals.closing = waits(1, seconds, seconds));
+    assert!(short(9.5).contains("Mbit/s") && !short(9.6).contains("Mbit/s"));
+    let marked = of_connection(|totals| totals.ecn_reductions = 1);
+    assert!(marked.contains("Marks are no fault") && marked.contains("It ran at 800 kbit/s"));
+}
+
+#[test]
+fn one_unneeded_retransmission_in_a_hundred_hardly_disturbs() {
+    let of = |unneeded| {
+        of_connection(|totals| {
+            (totals.unneeded, totals.retransmissions) = (unneeded, unneeded);
+            totals.unneeded_bytes = 1000 * unneeded;
+        })
+    };
+    assert!(of(10).contains("Neither losses nor delays slowed the transfer down"));
+    assert!(of(10).contains("; 10 retransmissions unneeded, 10 kB)"));
+    assert!(of(11).contains("No setting of TCP's retransmission would save time."));
+    let late = of_connection(|totals| {
+        (totals.unneeded, totals.retransmissions) = (1, 1);
+        totals.late = waits(1, 1.0, 1.0);
+    });
+    assert!(!late.contains("Neither"), "{late}");
+}
+
+#[test]
+fn losses_slow_a_sender_down_if_half_of_the_recoveries_did() {
+    let of = |recoveries, timeouts| {
+        of_connection(|totals| {
+            (totals.lost, totals.needed, totals.retransmissions) = (10, 10, 10);
+            (totals.recoveries, totals.timeouts, totals.genuine) = (recoveries, timeouts, timeouts);
+        })
+    };
+    assert!(
+        of([4, 2], 0).contains("Each loss makes the sender slow down: the transfer ran at 800")
+    );
+    assert!(of([4, 1], 0).contains("did not make the sender slow down: as much data"));
+    assert!(of([4, 1], 1).contains("Each loss makes the sender slow down"));
+    assert!(of([0, 0], 0).contains("A loss makes most senders slow down"));
+}
+
+/// 100 connections of which 100 opening segments were lost.
+#[test]
+fn a_full_listen_queue_is_no_loss_of_the_path() {
+    let mut report = report();
+    let lost = RetransmissionReport {
+        is_opening: true,
+        len: 0,
+        ..crate::report::samples::retransmission(0.0, crate::Necessity::Needed)
+    };
+    report.retransmissions = vec![lost];
+    let mut totals = CaptureTotals::default();
+    for _ in 0..100 {
+        totals.add(&report);
+    }
+    let said = said(sentences::of_capture(&totals, None));
+    assert!(said.starts_with("Only segments that open connections were lost."), "{said}");
+    assert!(said.contains("(100 losses of SYN, SYN-ACK or first data; 0 of 99900 other data"));
+    assert!(said.contains("Let the server accept connections faster or lengthen its queue"));
+    assert!(matches!(network(&totals), NetworkVerdict::Healthy));
+    assert!(totals.loss().is_some_and(|LossRate { share, .. }| share == 0.0));
+}
+
+#[test]
+fn the_verdict_names_losses_and_delays() {
+    let of = |change: fn(&mut CaptureTotals)| network(&totals(change));
+    assert_eq!(of(|_| {}), NetworkVerdict::Healthy);
+    for change in [
+        (|totals: &mut CaptureTotals| totals.lost = 1) as fn(&mut CaptureTotals),
+        |totals| totals.lost_openings = 1,
+        |totals| totals.lost_fins = 1,
+        |totals| totals.ack_lost = 1,
+    ] {
+        assert_eq!(of(change), NetworkVerdict::Lossy);
+    }
+    for change in [
+        (|totals: &mut CaptureTotals| totals.spurious = 1) as fn(&mut CaptureTotals),
+        |totals| totals.held.count = 1,
+        |totals| totals.late.count = 1,
+        |totals| totals.unneeded = 1,
+    ] {
+        assert_eq!(of(change), NetworkVerdict::Delayed);
+    }
+    assert_eq!(
+        of(|totals| (totals.lost, totals.spurious) = (1, 1)),
+        NetworkVerdict::LossyAndDelayed
+    );
+    assert_eq!(of(|totals| (totals.lost, totals.unneeded) = (1, 1)), NetworkVerdict::Lossy);
+    for change in [
+        (|totals: &mut CaptureTotals| totals.unknown = 1) as fn(&mut CaptureTotals),
+        |totals| totals.connections = 0,
+        |totals| totals.segments = 0,
+        |totals| totals.stopped_at_end.count = 1,
+        |totals| totals.undecided.count = 51,
+    ] {
+        assert_eq!(of(change), NetworkVerdict::Unknown);
+    }
+    assert_eq!(of(|totals| totals.undecided.count = 50), NetworkVerdict::Healthy);
+}
