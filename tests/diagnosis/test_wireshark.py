@@ -57,7 +57,8 @@ def frames_of_filters(found: Diagnosis) -> dict[str, set[int]]:
                 resent["frame"]
                 for resent in one["retransmissions"]
                 if resent["from"] == episode["from"]
-                and episode["start"] <= resent["t"] <= episode["end"]
+                and episode["start"] <= resent["t"]
+                and (episode["end"] is None or resent["t"] <= episode["end"])
             }
             if episode["cost"]["time_lost"] is not None:
                 frames["rtolab.cost"].add(episode["frames"][0])

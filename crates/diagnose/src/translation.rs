@@ -222,3 +222,40 @@ impl<I> Opening<I> {
         self.location != other.location && apart <= MAX_APART
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Adds a SYN after this number of seconds.
+    fn add(translations: &mut Translations, number: u64, isn: u32, seconds: u64) -> Relations {
+        let mut captured = Captured::empty();
+        captured.packet.segment.flags = Flags::SYN;
+        captured.hops = number as u8;
+        let at = Instant::START + Duration::from_secs(seconds);
+        translations.on_syn((number, isn), &captured, at)
+    }
+
+    #[test]
+    fn the_number_of_isns_is_bounded() {
+        let mut translations = Translations::default();
+        for isn in 0..3 * MAX_REMEMBERED as u32 {
+            add(&mut translations, isn.into(), MIN_ISN + isn, 0);
+            assert!(translations.recent.len() <= MAX_REMEMBERED);
+            assert!(translations.order.len() <= MAX_REMEMBERED);
+        }
+        add(&mut translations, 1, 1 << 31, 61);
+        assert_eq!((translations.recent.len(), translations.order.len()), (1, 1));
+    }
+
+    #[test]
+    fn an_isn_is_remembered_for_a_minute_after_its_latest_syn() {
+        for (retransmitted, expected) in [(50, 1), (5, 0)] {
+            let mut translations = Translations::default();
+            add(&mut translations, 1, MIN_ISN, 0);
+            add(&mut translations, 1, MIN_ISN, retransmitted);
+            add(&mut translations, 2, MIN_ISN + 1, 70);
+            assert_eq!(add(&mut translations, 3, MIN_ISN, 71).len(), expected);
+        }
+    }
+}

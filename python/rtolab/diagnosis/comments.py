@@ -57,5 +57,9 @@ def _within(
         starts = [episode["start"] for _, episode in of_end]
         for resent in retransmissions:
             place = bisect_right(starts, resent["t"])
-            if resent["from"] == end and place and resent["t"] <= of_end[place - 1][1]["end"]:
-                yield of_end[place - 1][0], resent
+            if resent["from"] != end or not place:
+                continue
+            number, episode = of_end[place - 1]
+            # An episode without an end goes on until the end of the connection.
+            if episode["end"] is None or resent["t"] <= episode["end"]:
+                yield number, resent

@@ -347,6 +347,43 @@ fn old_isns_are_forgotten() {
     assert_eq!(diagnosis.finish().connections, count);
 }
 
+/// A connection that is over is no side of a later one, even if it had several ISNs, or if it was
+/// found at two capture points only later.
+#[test]
+fn closed_connections_are_no_sides() {
+    let is_data = |captured: &&Captured| !captured.packet.segment.flags.has(Flags::SYN);
+    let second = Side { late: 1, interface: 1, hops: (63, 61), ..INSIDE };
+    let of_second: Vec<_> = second.transfer().iter().filter(is_data).cloned().collect();
+    let other_syn = INSIDE.with_isns(ISNS.0 + 1, 0).packet(30, true, Flags::SYN, [0, 0, 0]);
+    for others in [vec![], vec![other_syn], of_second] {
+        let end = INSIDE.packet(610, true, Flags::RST, [11_001, 0, 0]);
+        // The ports are used again.
+        let next = INSIDE.with_isns(ISNS.0 + 2, 0).packet(620, true, Flags::SYN, [0, 0, 0]);
+        let later = Side { late: 700, ..OUTSIDE }.transfer();
+        assert_eq!(counted(&[INSIDE.transfer(), others, vec![end, next], later]), 3);
+    }
+}
+
+/// Without timestamps and without an answer it stays open whether two sides are one connection.
+#[test]
+fn a_watch_counts_an_undecided_side_after_a_while() {
+    let sides = [INSIDE.attempt(), OUTSIDE.attempt()];
+    for (seconds, expected) in [(1, [1, 1]), (5, [1, 1]), (20, [2, 2])] {
+        let mut watch = Watch::new(WatchLimits::default());
+        let packets = merged(&sides);
+        for captured in &packets {
+            watch.packet(captured);
+        }
+        watch.advance(packets[0].packet.at + Duration::from_secs(3 + seconds));
+        let totals = watch.totals();
+        assert_eq!([totals.connections, totals.open], expected, "after {seconds} s");
+        watch.finish();
+        let totals = watch.totals();
+        let found: u64 = totals.retransmissions.values().flat_map(|one| one.values()).sum();
+        assert_eq!((totals.connections, found), (2, 4), "after {seconds} s");
+    }
+}
+
 /// Two clients use the same port; a third connection gets no answer. Both see the losses beyond the
 /// router, and a stall (`tools/translated`).
 #[test]
