@@ -1,5 +1,8 @@
 //! The class of a timeout.
 
+#[cfg(test)]
+mod tests;
+
 use serde::Serialize;
 
 use crate::evidence::{Assessment, NO_GAP_REPORTED, Necessity, OF_EITHER_ACK};

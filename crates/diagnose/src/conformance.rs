@@ -173,18 +173,19 @@ impl Conformance {
         }
         let Frames { count, first } = &self.overruns;
         if *count > 0 {
-            let about = format!("sends beyond the advertised window {count} times");
+            let about = format!("sends beyond the advertised window {}", times(*count));
             add(WINDOW_OVERRUN, about, first);
         }
         let Frames { count, first } = &self.early_fast;
         if *count > 0 {
+            let how_often = times(*count);
             let about =
-                format!("retransmits before the third duplicate acknowledgment {count} times");
+                format!("retransmits before the third duplicate acknowledgment {how_often}");
             add("early-fast-retransmit", about, first);
         }
         let Frames { count, first } = &self.early_timeouts;
         if *count > 0 {
-            let about = format!("times out within a smoothed round trip {count} times");
+            let about = format!("times out within a smoothed round trip {}", times(*count));
             add("early-timeout", about, first);
         }
         let Frames { count, first } = &self.constant_timeouts;
@@ -197,4 +198,9 @@ impl Conformance {
         }
         findings
     }
+}
+
+/// How often something happened: "once", "2 times".
+fn times(count: u64) -> String {
+    if count == 1 { "once".into() } else { format!("{count} times") }
 }

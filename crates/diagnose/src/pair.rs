@@ -1,6 +1,9 @@
 //! Two captures of the same transfers, one at each end. Together they show which packets arrived,
 //! and so which retransmissions were needed.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 

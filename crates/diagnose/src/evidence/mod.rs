@@ -22,6 +22,8 @@ mod no_gap;
 mod original_missing;
 mod originals_in_order;
 mod overtaken_copies;
+#[cfg(test)]
+mod tests;
 mod timestamps;
 
 use std::collections::BTreeMap;

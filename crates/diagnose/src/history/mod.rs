@@ -7,6 +7,8 @@ mod evidence;
 mod frame;
 mod order;
 mod range;
+#[cfg(test)]
+pub(crate) mod samples;
 mod unanswered;
 
 use rtolab_tcp::Seq;

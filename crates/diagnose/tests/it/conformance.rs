@@ -54,6 +54,29 @@ fn data_beyond_the_advertised_window_is_found() {
     assert_eq!(finding.frames, [75, 76]);
 }
 
+#[test]
+fn what_happened_once_is_not_called_several_times() {
+    let events = [acknowledged(1000, 1, 10), acknowledged(1100, 11, 71)].concat();
+    assert_eq!(findings(true, &events)[0].about, "sends beyond the advertised window once");
+}
+
+/// RFC 6298: the RTO is longer than SRTT, which is 100 ms.
+#[test]
+fn a_timeout_within_a_smoothed_round_trip_is_found() {
+    let after = |wait: u64| {
+        let mut events = acknowledged(1000, 1, 1);
+        events.extend([(2000, Data(2)), (2000, Data(3))]);
+        events.extend([(2000 + wait, Data(2)), (2100 + wait, Ack(3))]);
+        findings(false, &events)
+    };
+    let early = after(99);
+    let [finding] = &early[..] else { panic!("{early:?}") };
+    assert_eq!(finding.kind, "early-timeout");
+    assert_eq!(finding.about, "times out within a smoothed round trip once");
+    assert_eq!(finding.frames, [8]);
+    assert!(after(100).is_empty(), "{:?}", after(100));
+}
+
 /// RFC 5681 section 3.2: the third duplicate acknowledgment shows a loss. With SACK, the reported
 /// data counts instead.
 #[test]
