@@ -46,6 +46,8 @@ TESTS = (
     "tests/diagnosis",
     "tests/emulation/test_conform.py",
     "tests/emulation/test_conform_report.py",
+    "tests/emulation/test_conform_runs.py",
+    "tests/emulation/test_conform_texts.py",
     "tests/emulation/test_pytest_plugin.py",
     "tests/emulation/test_recipes.py",
     "tests/experiments/test_campaign.py",

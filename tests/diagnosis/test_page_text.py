@@ -159,6 +159,7 @@ def test_a_page_has_the_answer_a_figure_the_connections_and_their_details(
     assert "capture-1-3" not in shown
     assert traced == [("folder/<some>.pcapng", [1, 2], 40_000)]
     assert text.startswith("<!doctype html>")
+    assert "retransmissions and their causes</title>" in text
     assert "published and measured" not in text
 
 

@@ -1,5 +1,6 @@
 """The text that a terminal shows of a diagnosis written by hand."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,7 @@ def test_names_of_what_is_shown_are_bold_and_what_is_left_out_is_dim() -> None:
         "#1 and 2 more silences",
         "and 2 more connections: --top 3",
     ]
+    assert "and 1 more connection: --top 3" in printed(tables.diagnosis(SEVERAL, 2))
     bold = with_style(shown, "bold")
     assert bold[0] == "folder/<some>.pcapng"
     # The answer, three episodes, three silences and a finding.
@@ -109,6 +111,16 @@ def test_names_of_what_is_shown_are_bold_and_what_is_left_out_is_dim() -> None:
         *["#1"] * 4,
     ]
     assert bold.count("#") == 1
+
+
+def test_times_are_in_utc_wherever_the_reader_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        text = printed(tables.diagnosis(SEVERAL, 1))
+    time.tzset()
+    assert "captured 2025-12-31 23:59:58 to 2026-01-01 00:00:01 UTC" in text
+    assert "#1 1.500 s (00:00:00 UTC), frame 14" in text
 
 
 def test_a_single_connection_has_no_totals_and_its_answer_once() -> None:
