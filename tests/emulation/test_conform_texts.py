@@ -237,7 +237,9 @@ def test_results_beside_each_other_are_a_table() -> None:
     assert with_style(shown, "bold")[0] == "ours 42.5, theirs 53.3"
     assert with_style(shown, "bold red") == ["differ", "differ"]
     hung = document("ours", result("a", ended="hung"))
-    assert "times differ" not in printed(beside([hung, hung], 5.0))
+    stuck = printed(beside([hung, hung], 5.0))
+    assert "times differ" not in stuck
+    assert lines(stuck)[-2].split() == ["a", "50", "2.00", "50", "2.00"]
     near = document("theirs", result("a", 56.0, took_s=2.19))
     alone = printed(beside([document("ours", result("a", 50.0)), near], 5.0))
     assert "; 1 of 1 scenario differs by more than 5 points" in alone
