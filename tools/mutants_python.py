@@ -53,6 +53,7 @@ TESTS = (
     "tests/experiments/test_campaign.py",
     "tests/experiments/test_explanations.py",
     "tests/experiments/test_report.py",
+    "tests/experiments/test_report_text.py",
     "tests/experiments/test_sensitivity.py",
     "tests/paths",
     "tests/runs/test_measures.py",

@@ -12,6 +12,7 @@ from program import printed, with_style
 from rtolab.stats import Estimate
 from rtolab.tuning import Cap, Minimum, PathClass, Source, Tuning
 from rtolab.tuning.commands import commands, delayed_ack, is_unsafe, milliseconds, rules, settings
+from rtolab.tuning.picture import picture
 from rtolab.tuning.text import (
     amount,
     answer,
@@ -373,3 +374,33 @@ def test_the_document_has_everything() -> None:
             }
         ],
     }
+
+
+def test_the_picture_has_a_panel_of_costs_and_one_of_savings() -> None:
+    one = replace(NEAR, minimums=MINIMUMS[:2])
+    spec = picture(one).to_dict(validate=False)
+    assert spec["title"]["text"] == "What each minimum RTO costs and saves"
+    assert spec["title"]["subtitle"] == heading(one)
+    costs, savings = spec["vconcat"]
+    for panel, what, values, colour in (
+        (costs, "spurious timeouts a day", [(12, 6, 24), (0, 0, 0)], "#c44e52"),
+        (savings, "seconds saved a day", [(1234.5, 617.25, 2469), (1000, 500, 2000)], "#4c72b0"),
+    ):
+        area, line, rule = panel["layer"]
+        assert spec["datasets"][area["data"]["name"]] == [
+            {"minimum": at_ms, "what": what, "value": value, "low": low, "high": high}
+            for at_ms, (value, low, high) in zip((5.0, 15.0), values, strict=True)
+        ]
+        assert (area["mark"]["type"], line["mark"]["type"]) == ("area", "line")
+        assert (area["mark"]["color"], line["mark"]["color"]) == (colour, colour)
+        assert (area["encoding"]["y"]["field"], area["encoding"]["y2"]["field"]) == ("low", "high")
+        assert (line["encoding"]["y"]["field"], line["encoding"]["y"]["title"]) == ("value", what)
+        x = line["encoding"]["x"]
+        assert (x["field"], x["title"], x["scale"]) == (
+            *("minimum", "minimum RTO in ms"),
+            {"type": "log"},
+        )
+        assert spec["datasets"][rule["data"]["name"]] == [{"minimum": 20.0}]
+        assert (rule["mark"]["type"], rule["encoding"]["x"]["field"]) == ("rule", "minimum")
+    bare = picture(replace(one, recommended=None)).to_dict(validate=False)
+    assert [len(panel["layer"]) for panel in bare["vconcat"]] == [2, 2]
