@@ -14,9 +14,11 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from queue import Queue
 
 import coverage
 from mutmut.mutation.file_mutation import create_mutations, deep_replace
@@ -24,7 +26,9 @@ from mutmut.mutation.file_mutation import create_mutations, deep_replace
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "target" / "mutants" / "python"
 COPY = OUT / "python"
-"""A copy of the package: the mutants are made there."""
+"""A copy of the package: the mutants are of its modules."""
+BESIDE = ("scenarios", "stacks")
+"""Folders that the package finds beside itself."""
 MODULES = (
     "stats.py",
     "measures.py",
@@ -38,22 +42,33 @@ MODULES = (
 )
 """Modules and packages that hold logic and have tests of their own."""
 TESTS = (
-    "tests/runs/test_stats.py",
-    "tests/runs/test_measures.py",
-    "tests/experiments/test_report.py",
-    "tests/tuning",
-    "tests/sweep/test_sweep_definition.py",
-    "tests/sweep/test_sweep.py",
-    "tests/sweep/test_sweep_shards.py",
+    "tests/cli",
+    "tests/diagnosis",
     "tests/emulation/test_conform.py",
     "tests/emulation/test_conform_report.py",
+    "tests/emulation/test_conform_runs.py",
+    "tests/emulation/test_conform_texts.py",
+    "tests/emulation/test_pytest_plugin.py",
     "tests/emulation/test_recipes.py",
+    "tests/experiments/test_campaign.py",
+    "tests/experiments/test_explanations.py",
+    "tests/experiments/test_report.py",
+    "tests/experiments/test_report_text.py",
+    "tests/experiments/test_sensitivity.py",
     "tests/paths",
-    "tests/diagnosis",
+    "tests/runs/test_measures.py",
+    "tests/runs/test_stats.py",
+    "tests/serve/test_mcp.py",
+    "tests/serve/test_mcp_captures.py",
+    "tests/sweep",
+    "tests/threats/test_files.py",
+    "tests/threats/test_terminal.py",
+    "tests/tuning",
 )
-"""The tests that are tried, those that need root or a kernel of guests excepted."""
-CHOSEN = ("-m", "not root and not slow and not browser")
-TESTS_S = 20
+"""The tests that are tried. Those that need a kernel of guests skip themselves."""
+CHOSEN = ("-m", "(not slow and not browser) or root")
+"""Those with the mark `root` skip themselves where they cannot run."""
+TESTS_S = 60
 """The time of the tests of a mutant; a single one may take longer."""
 CPU_S, LONGEST_S = 60, 600
 """A mutant whose tests take more processor time, or longer, never ends; it counts as noticed."""
@@ -111,9 +126,9 @@ def difference(code: str, source: str) -> tuple[int, str]:
     raise ValueError("the sources are equal")
 
 
-def environment() -> dict[str, str]:
-    """The copy comes first, and there are no kernels of guests."""
-    paths = (str(COPY), str(ROOT / "tools"))
+def environment(copy: Path) -> dict[str, str]:
+    """The copy of the package comes first, and there are no kernels of guests."""
+    paths = (str(copy), str(ROOT / "tools"))
     return os.environ | {
         "PYTHONPATH": os.pathsep.join(paths),
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -121,14 +136,14 @@ def environment() -> dict[str, str]:
     }
 
 
-def pytest(*arguments: str, within: tuple[str, ...] = (), **variables: str) -> int:
-    """Run tests. Returns their exit status."""
+def pytest(*arguments: str, copy: Path, within: tuple[str, ...] = (), **variables: str) -> int:
+    """Run tests of a copy of the package. Returns their exit status."""
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider"]
-    with (OUT / "pytest.log").open("w") as log:
+    with copy.with_suffix(".log").open("w") as log:
         return subprocess.run(
             [*within, *command, *arguments],
             cwd=ROOT,
-            env=environment() | variables,
+            env=environment(copy) | variables,
             stdout=log,
             stderr=subprocess.STDOUT,
             check=False,
@@ -142,7 +157,7 @@ class Tests:
         settings, tests = OUT / "coveragerc", OUT / "tests.json"
         settings.write_text(COVERAGE.format(out=OUT), encoding="ascii")
         variables = {"COVERAGE_PROCESS_START": str(settings), "RTOLAB_TESTS": str(tests)}
-        pytest("-p", "mutants_contexts", *CHOSEN, *TESTS, **variables)
+        pytest("-p", "mutants_contexts", *CHOSEN, *TESTS, copy=COPY, **variables)
         coverage.Coverage(config_file=str(settings)).combine()
         found = json.loads(tests.read_text())
         self.users: dict[str, list[str]] = defaultdict(list)
@@ -201,36 +216,56 @@ def lines_of(one: ast.stmt) -> range:
     return range(one.lineno, (one.end_lineno or one.lineno) + 1)
 
 
-def is_noticed(mutant: Mutant, names: list[str]) -> bool:
-    """Does one of these tests fail with the mutant?"""
-    path = COPY / "rtolab" / mutant.module
-    before = path.read_bytes()
-    path.write_text(mutant.source, encoding="utf-8")
-    limits = [f"--cpu={CPU_S}", "timeout", str(LONGEST_S)]
-    try:
-        return pytest("-x", *names, within=("prlimit", *limits)) != 0
-    finally:
-        path.write_bytes(before)
+class Copies:
+    """Copies of the package for mutants: each is used by one job at a time."""
+
+    def __init__(self, jobs: int) -> None:
+        self.free: Queue[Path] = Queue()
+        for job in range(jobs):
+            copy = OUT / f"python-{job}"
+            shutil.copytree(COPY, copy)
+            self.free.put(copy)
+
+    def is_noticed(self, mutant: Mutant, names: list[str]) -> bool:
+        """Does one of these tests fail with the mutant?"""
+        copy = self.free.get()
+        path = copy / "rtolab" / mutant.module
+        before = path.read_bytes()
+        path.write_text(mutant.source, encoding="utf-8")
+        within = ("prlimit", f"--cpu={CPU_S}", "timeout", str(LONGEST_S))
+        try:
+            return pytest("-x", *names, copy=copy, within=within) != 0
+        finally:
+            path.write_bytes(before)
+            self.free.put(copy)
 
 
-def mutate(sample: str) -> tuple[dict[str, list[int]], list[str]]:
-    """Try a sample of the mutants.
+def mutate(sample: str, jobs: int) -> tuple[dict[str, list[int]], list[str]]:
+    """Try a sample of the mutants, several at a time.
 
     Returns, by module or package, how many were tried, run by a test and noticed; and the mutants
     that no test noticed.
     """
     shutil.rmtree(OUT, ignore_errors=True)
     shutil.copytree(ROOT / "python", COPY, ignore=shutil.ignore_patterns("__pycache__"))
-    tests = Tests()
+    for folder in BESIDE:
+        (OUT / folder).symlink_to(ROOT / folder)
+    tests, copies = Tests(), Copies(jobs)
+    found = [(mutant, tests.of(mutant)) for mutant in mutants(sample)]
+
+    def is_noticed(mutant: Mutant, names: list[str]) -> bool:
+        noticed = bool(names) and copies.is_noticed(mutant, names)
+        sys.stderr.write(f"{'noticed' if noticed else 'missed'} {mutant}\n")
+        return noticed
+
+    with ThreadPoolExecutor(jobs) as threads:
+        outcomes = list(threads.map(is_noticed, *zip(*found, strict=True)))
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     missed = []
-    for mutant in mutants(sample):
-        names = tests.of(mutant)
-        noticed = bool(names) and is_noticed(mutant, names)
+    for (mutant, names), noticed in zip(found, outcomes, strict=True):
         count = counts[mutant.module.split("/")[0].removesuffix(".py")]
         for place, holds in enumerate((True, bool(names), noticed)):
             count[place] += holds
         if not noticed:
             missed.append(f"{mutant}" + " (no test runs it)" * (not names))
-        sys.stderr.write(f"{'noticed' if noticed else 'missed'} {mutant}\n")
     return dict(counts), missed

@@ -387,6 +387,8 @@ def test_a_client_that_ends_with_0_too_early_has_failed() -> None:
     assert (
         _complete(scenario, measured(took_s=5.0, arrived=1200)).ended is TransferOutcome.RECOVERED
     )
+    exact = _complete(scenario, measured(took_s=5.0, arrived=1000))
+    assert exact.ended is TransferOutcome.RECOVERED
     early = _complete(scenario, measured(took_s=5.0, arrived=999))
     assert early.ended is TransferOutcome.FAILED
     assert early.said == "the client ended with 0 after 999 B of 1000 B passed the link"

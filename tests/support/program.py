@@ -156,3 +156,10 @@ def printed(shown: RenderableType) -> str:
     with console.capture() as capture:
         console.print(shown)
     return capture.get()
+
+
+def with_style(shown: RenderableType, style: str) -> list[str]:
+    """The passages with a style, such as `bold` or `dim`, that a terminal of 120 columns shows."""
+    console = Console(width=120, color_system="truecolor", force_terminal=True)
+    found = [text.strip() for text, of, _ in console.render(shown) if str(of) == style]
+    return [text for text in found if text]

@@ -7,8 +7,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from rtolab import Error, sweep
+from rtolab import Error, _rtolab, sweep
 from rtolab.sweep import definition
+from rtolab.sweep.definition import IntervalStatistic, Point, StopRule
 from rtolab.sweep.quantities import numbers
 from sweep_runs import CHUNKS, GRID, call, run, table, write
 
@@ -39,6 +40,17 @@ WRONG = [
         ':5: judge: found "dualrt" in it; expected all, or some of ',
     ),
     ("block = 5", 'what_if = ["sak"]', ":5: what_if: unknown policy `sak` in sender `sak`"),
+    (
+        "block = 5",
+        'tables = ["what_if"]',
+        ':5: tables: found "what_if" without `what_if`; expected both',
+    ),
+    ("block = 5", 'prototypes = ["early.py"]', ":5: prototypes: "),
+    (
+        "block = 5",
+        "prototypes = 1",
+        ':5: prototypes: found 1; expected a list such as ["early.py:E',
+    ),
     ("block = 5", "until = 3", ":5: until: found 3; expected a table"),
     ("[grid]", "[grids]", ":7: grids: found an unknown key; expected "),
     ('["100 ms", "200 ms"]', '"100 ms"', ':8: grid.link.wireless.delay: found "100 ms"; expected'),
@@ -201,6 +213,78 @@ def test_the_folder_may_be_in_the_file(
     assert sweep.read(requested.out).collect().height == 48
 
 
+DETECTOR = """
+from rtolab import Detector, Verdict
+
+class Early(Detector):
+    def on_ack(self, ack, episode):
+        return Verdict.SPURIOUS
+"""
+RESPONSE = """
+from rtolab import Response
+
+class Calm(Response):
+    def on_spurious(self, *_):
+        return None
+"""
+
+
+def test_all_detectors_include_those_of_the_sweep(tmp_path: Path) -> None:
+    (tmp_path / "early.py").write_text(DETECTOR)
+    named = 'prototypes = ["early.py:Early"]\njudge = ["all"]\n'
+    requested = sweep.load(write(tmp_path, named + GRID))
+    own = [one["name"] for one in _rtolab.detectors()]
+    assert requested.judge == (*own, "early")
+    [source] = requested.prototypes
+    assert source.text == DETECTOR
+    # A response judges nothing.
+    (tmp_path / "calm.py").write_text(RESPONSE)
+    calm = named.replace("early.py:Early", "calm.py:Calm")
+    assert sweep.load(write(tmp_path, calm + GRID)).judge == (*own,)
+
+
+def test_with_until_the_most_runs_are_no_chunks(tmp_path: Path) -> None:
+    until = UNTIL.replace("max_runs = 100", "max_runs = 1_000_000_000")
+    requested = sweep.load(write(tmp_path, GRID.replace("runs = 12", until)))
+    assert (requested.seeds, requested.block) == (range(1, 10**9 + 1), 5)
+    assert requested.until == StopRule("elapsed_s", 0.05, 10**9, IntervalStatistic.MEDIAN, 0.95)
+
+
+def test_a_sweep_has_defaults(tmp_path: Path) -> None:
+    requested = sweep.load(write(tmp_path, 'scenario = "frto2002-delays"\nruns = 3\nseed = 0'))
+    assert (requested.senders, requested.seeds, requested.block) == (("",), range(3), 50)
+    assert (requested.tables, requested.judge, requested.what_if) == (("connections",), (), ())
+    assert (requested.until, requested.out, requested.prototypes) == (None, None, ())
+    assert requested.points == (Point((), (), ()),)
+
+
+def test_points_are_the_product_of_the_grid_and_set_applies_to_each(tmp_path: Path) -> None:
+    text = """
+scenario = "frto2002-delays"
+runs = 1
+[set]
+link.wireless.loss = 0.01
+[grid]
+link.wireless.delay = ["100 ms", "1 s"]
+receiver.ack_every = [1, 2]
+"""
+    requested = sweep.load(write(tmp_path, text))
+    fixed = ("link.wireless.loss", "0.01")
+    assert requested.points == tuple(
+        Point(
+            set=(
+                fixed,
+                ("link.wireless.delay", f'"{delay}"'),
+                ("receiver.ack_every", str(acks)),
+            ),
+            columns=(("link.wireless.delay", delay), ("receiver.ack_every", acks)),
+            numbers=(("link.wireless.delay_s", seconds),),
+        )
+        for delay, seconds in (("100 ms", 0.1), ("1 s", 1.0))
+        for acks in (1, 2)
+    )
+
+
 GUIDE = Path(__file__).parents[2] / "docs" / "sweeps.md"
 
 
@@ -225,7 +309,7 @@ TOO_MUCH = {
     'scenario = "tail"\nruns = 1000000001': "expected an integer from 1 to 1000000000",
     'scenario = "tail"\nruns = 1\n[grid]\n'
     + "\n".join(f"link.wire.k{axis} = {list(range(100))}" for axis in range(6)): (
-        "found 1000000000000 points; expected at most 100000"
+        ":3: grid: found 1000000000000 points; expected at most 100000"
     ),
     "#" * ((4 << 20) + 1): "found more than 4 MiB; expected a sweep",
 }

@@ -419,7 +419,7 @@ def warning(report: Report) -> str:
     if baseline is None or not baseline.differs:
         return ""
     names = ", ".join("settings" if name == "set" else name for name in baseline.differs)
-    verb = "differs" if len(baseline.differs) == 1 else "differ"
+    verb = "differs" if len(baseline.differs) == 1 and names != "settings" else "differ"
     return f"{names} {verb} between {report.stack} and the baseline, {baseline.stack}"
 
 
