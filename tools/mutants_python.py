@@ -47,6 +47,7 @@ TESTS = (
     "tests/emulation/test_conform.py",
     "tests/emulation/test_conform_report.py",
     "tests/emulation/test_conform_runs.py",
+    "tests/emulation/test_conform_suites.py",
     "tests/emulation/test_conform_texts.py",
     "tests/emulation/test_pytest_plugin.py",
     "tests/emulation/test_recipes.py",
