@@ -141,3 +141,26 @@ fn a_watch_ends_at_the_time_that_it_was_told() {
     let totals = watch.totals();
     assert!((totals.ended - totals.began - 3.0).abs() < 1e-3, "{totals:?}");
 }
+
+/// The lengths of the silences, in seconds, of a client whose data stays unacknowledged until it
+/// sends new data after 4 s. It then retransmits the old data, or not.
+fn silences(retransmits: bool) -> Vec<f64> {
+    let mut script = Script::opened(1);
+    let seq = script.transfer(100, 4);
+    script.data(300, seq, MSS);
+    script.data(4300, seq + MSS, MSS);
+    if retransmits {
+        script.data(4400, seq, MSS);
+    }
+    script.ack(4500, seq + 2 * MSS);
+    let document = failed(script).1;
+    let silences = document.connections[0].silences.iter();
+    silences.map(|one| (one.length * 10.0).round() / 10.0).collect()
+}
+
+/// Without a retransmission only the ACK was late; a retransmission shows nothing of the kind.
+#[test]
+fn a_silence_that_new_data_ends_counts_if_the_ack_comes_without_a_retransmission() {
+    assert_eq!(silences(false), [4.0]);
+    assert!(silences(true).is_empty(), "{:?}", silences(true));
+}
