@@ -6,6 +6,8 @@ mod network_duplicates;
 mod observed;
 mod replay;
 mod single_segment;
+#[cfg(test)]
+mod tests;
 mod window_limit;
 
 use rtolab_tcp::spurious::{DetectorVerdict, PassiveDetectors};

@@ -379,4 +379,66 @@ mod tests {
         let (significant, ..) = CAPTURED.distance(&outcome(LINUX, 19, 20, 11.1));
         assert!((significant - (2.0 / 35.0 + 0.11 - 0.03)).abs() < 1e-9, "{significant}");
     }
+
+    #[test]
+    fn the_candidates_are_linux_with_each_combination_and_the_textbook_senders() {
+        let known = Settings::default().with("kernel.timestamps", "false");
+        let found = candidates(&known);
+        let linux: Vec<_> = found.iter().filter(|(sender, _)| *sender == LINUX).collect();
+        assert_eq!((found.len(), linux.len()), (12 + SENDERS.len(), 12));
+        let distinct: std::collections::HashSet<_> =
+            linux.iter().map(|(_, set)| format!("{set:?}")).collect();
+        assert_eq!(distinct.len(), 12);
+        assert!(linux.iter().all(|(_, set)| set.get("kernel.timestamps") == Some("false")));
+        // Eifel needs timestamps.
+        for (sender, set) in found.iter().filter(|(sender, _)| *sender != LINUX) {
+            let expected = (!sender.contains("eifel")).then_some("false");
+            assert_eq!(set.get("tcp.timestamps"), expected, "{sender}");
+        }
+    }
+
+    #[test]
+    fn each_setting_of_linux_is_changed_alone() {
+        let base = Settings::default().with("kernel.frto", "0");
+        let found = changes("as captured", &base);
+        let names: Vec<&str> = found.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(
+            names,
+            [
+                "as captured",
+                "tcp_timestamps=0",
+                "tcp_frto=2",
+                "tcp_sack=0",
+                "tcp_dsack=0",
+                "tcp_early_retrans=0",
+                "tcp_congestion_control=reno",
+                "tcp_congestion_control=bbr",
+                "rto_min=1 s",
+                "rto_min=3 s",
+                "tcp_rto_max_ms=5000",
+                "tcp_rto_max_ms=1000",
+            ]
+        );
+        let of = |name: &str| {
+            let (_, set) = found.iter().find(|(other, _)| other == name).expect("a setting");
+            ["kernel.frto", "kernel.sack", "receiver.sack", "tcp.rto.max"].map(|key| set.get(key))
+        };
+        assert_eq!(of("tcp_sack=0"), [Some("0"), Some("false"), Some("false"), None]);
+        assert_eq!(of("tcp_rto_max_ms=1000"), [Some("0"), None, None, Some("1 s")]);
+        assert_eq!(of("tcp_frto=2"), [Some("2"), None, None, None]);
+    }
+
+    #[test]
+    fn what_the_capture_leaves_open_is_assumed_either_way() {
+        use crate::report::RetransmissionReport;
+        use crate::report::samples::{report, retransmission};
+        let of = |verdict, from| {
+            let retransmissions =
+                vec![RetransmissionReport { from, ..retransmission(1.0, verdict) }];
+            possible_assumptions(&ConnectionReport { retransmissions, ..report() }).len()
+        };
+        assert_eq!(of(Necessity::Needed, "client"), 4);
+        assert_eq!(of(Necessity::Unknown, "client"), 8);
+        assert_eq!(of(Necessity::Unknown, "server"), 4, "the receiver's");
+    }
 }

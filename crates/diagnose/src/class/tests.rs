@@ -80,7 +80,8 @@ fn a_receiver_that_reports_duplicates_would_have_reported_the_copy() {
     assert_eq!(unneeded(&syn, true), TimeoutClass::AckLost, "nobody reports a SYN");
 }
 
-/// 60 ms at the soonest, twice the smallest round trip usually, and the timeout if a queue built up.
+/// 60 ms at the soonest, usually twice the smallest round trip, and the timeout if a queue built
+/// up.
 #[test]
 fn the_time_shows_whether_the_ack_answers_a_copy() {
     let of = |millis, jumps| {

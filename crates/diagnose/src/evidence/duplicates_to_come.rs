@@ -97,3 +97,37 @@ fn own_ack_of_original(range: &RetransmittedRange) -> Option<&Evidence> {
     });
     of_original.min_by_key(|piece| piece.premise.is_some())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::samples::range;
+
+    /// Is a piece of this kind and bound, beside the proof that the original arrived, evidence that
+    /// the first covering ACK answers it?
+    fn is_own_ack(kind: &'static EvidenceKind, bound: Bound) -> bool {
+        let mut found = range(&[10, 1000]);
+        found.note(bound.shown_by(9).of(kind));
+        own_ack_of_original(&found).is_some()
+    }
+
+    #[test]
+    fn only_evidence_that_no_copy_gives_shows_the_own_ack_of_an_original() {
+        assert!(is_own_ack(&super::super::d_sack::KIND, Bound::AtMost(0)));
+        for kind in OF_EITHER_ACK {
+            assert!(!is_own_ack(kind, Bound::AtMost(0)), "{}", kind.name);
+        }
+        assert!(!is_own_ack(&super::super::d_sack::KIND, Bound::AtMost(1)));
+        assert!(!is_own_ack(&super::super::d_sack::KIND, Bound::AtLeast(1)));
+    }
+
+    #[test]
+    fn evidence_without_a_premise_comes_first() {
+        let mut found = range(&[10, 1000]);
+        let premise = TooSoon { sent: Instant::START, acked: Instant::START };
+        let shown = Bound::AtMost(0).shown_by(9);
+        found.note(Finding { premise: Some(premise), ..shown }.of(&ack_too_soon::KIND));
+        found.note(shown.of(&KIND));
+        assert_eq!(own_ack_of_original(&found).map(|one| one.kind.name), Some(KIND.name));
+    }
+}

@@ -315,3 +315,65 @@ fn first_copy(original: Option<&Sent>) -> Transmission {
         retransmission: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::samples::{at, covering_ack, range};
+    use super::*;
+
+    /// Ranges that may be settled at these times in milliseconds.
+    fn history(due: &[u64]) -> RetransmissionHistory {
+        let mut history = RetransmissionHistory::default();
+        for due in due {
+            let covering_ack = Some(covering_ack(50));
+            let due = at(*due);
+            history.ranges.push(RetransmittedRange { covering_ack, due, ..range(&[10, 20]) });
+            history.settle_at(due);
+        }
+        history
+    }
+
+    #[test]
+    fn ranges_are_settled_when_they_are_due() {
+        let mut open = history(&[300, 100, 200]);
+        assert_eq!((open.len(), open.is_empty()), (3, false));
+        assert!(open.settled(at(99)).is_empty());
+        let settled = open.settled(at(200));
+        assert_eq!(settled.iter().map(|one| one.due).collect::<Vec<_>>(), [at(100), at(200)]);
+        let no_duplicate = |one: &RetransmittedRange| {
+            one.covering_ack.is_some_and(|ack| ack.duplicate == DuplicateAck::Missing)
+        };
+        assert!(settled.iter().all(no_duplicate), "no duplicate ACK came");
+        assert!(open.settled(at(299)).is_empty());
+        assert_eq!(open.settled(at(300)).len(), 1);
+        assert!(open.is_empty());
+    }
+
+    #[test]
+    fn of_too_many_ranges_the_oldest_is_settled() {
+        let mut open = history(&vec![1000; MAX_RANGES]);
+        assert!(open.settled(at(0)).is_empty());
+        open.ranges.push(range(&[10, 20]));
+        assert_eq!((open.settled(at(0)).len(), open.len()), (1, MAX_RANGES));
+        assert_eq!(open.take_all().len(), MAX_RANGES);
+    }
+
+    /// A retransmission of the same range is a copy of it, one of a part begins a range of its own.
+    #[test]
+    fn a_range_has_its_copies() {
+        let mut open = RetransmissionHistory::default();
+        let copy = |millis| Transmission { at: at(millis), ..range(&[10, 20]).copies[1] };
+        let (start, middle, end) = (Seq::FIRST + 1, Seq::FIRST + 501, Seq::FIRST + 1001);
+        open.on_retransmission((start, end), copy(100), None);
+        open.on_retransmission((start, end), copy(300), None);
+        assert_eq!(open.iter().map(|one| one.copies.len()).collect::<Vec<_>>(), [3]);
+        assert!(open.awaits_ack());
+        // The whole was sent before, and its copies were copies of the part.
+        open.on_retransmission((middle, end), copy(700), None);
+        let lengths: Vec<_> = open.iter().map(|one| one.copies.len()).collect();
+        assert_eq!(lengths, [3, 4]);
+        let of_part: Vec<_> = open.iter().last().expect("a range").retransmissions().collect();
+        assert_eq!(of_part.len(), 1, "the others are listed with the whole");
+        assert!(open.iter().all(|one| one.spans(middle) && !one.spans(end)));
+    }
+}

@@ -31,3 +31,32 @@ pub(super) fn first_minimum(values: &[f64]) -> usize {
     let places = 0..values.len();
     places.min_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_middle_or_between_the_two_in_the_middle() {
+        for (values, expected) in
+            [(vec![7], 7), (vec![9, 1, 5], 5), (vec![1, 3], 2), (vec![10, 2, 4, 100], 7)]
+        {
+            assert!((median(values.clone()) - f64::from(expected)).abs() < 1e-9, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn of_equal_values_the_first_counts() {
+        assert_eq!(most_common([3, 5, 5, 3, 4].into_iter()), Some(3));
+        assert_eq!(most_common([3, 5, 5].into_iter()), Some(5));
+        assert_eq!(most_common([].into_iter()), None);
+        assert_eq!(first_minimum(&[3.0, 1.0, 1.0]), 1);
+        assert_eq!(first_minimum(&[]), 0);
+    }
+
+    #[test]
+    fn the_mean_of_nothing_is_0() {
+        assert!((mean([1.0, 2.0, 6.0].into_iter()) - 3.0).abs() < 1e-9);
+        assert!(mean([].into_iter()).abs() < 1e-9);
+    }
+}

@@ -1,5 +1,8 @@
 //! The report of a connection that has ended.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use rtolab_capture::End;

@@ -118,3 +118,37 @@ fn section(name: &str, lines: String) -> String {
 fn micros(seconds: f64) -> String {
     format!("{:.0} us", seconds * 1e6)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(at_us: u64, length_us: u64) -> Interval {
+        let at = Instant::START + Duration::from_micros(at_us);
+        Interval { at, length: Duration::from_micros(length_us) }
+    }
+
+    /// Times are written in microseconds, so that spans within two of these are one.
+    #[test]
+    fn spans_are_in_order_and_those_that_meet_are_one() {
+        let merged = |spans: &[Interval]| super::merged(spans);
+        assert_eq!(merged(&[span(50, 10), span(10, 20)]), [span(10, 20), span(50, 10)]);
+        assert_eq!(merged(&[span(10, 20), span(32, 8)]), [span(10, 30)]);
+        assert_eq!(merged(&[span(10, 20), span(33, 8)]), [span(10, 20), span(33, 8)]);
+        assert_eq!(merged(&[span(10, 50), span(20, 5)]), [span(10, 50)], "one within the other");
+        assert_eq!(merged(&[span(10, 2)]), [], "too short to be written");
+        assert_eq!(merged(&[span(10, 3)]), [span(10, 3)]);
+    }
+
+    #[test]
+    fn what_is_empty_is_not_written() {
+        assert_eq!(section("link.forward", String::new()), "");
+        assert_eq!(
+            section("link.forward", "drops = [3]\n".into()),
+            "\n[link.forward]\ndrops = [3]\n"
+        );
+        assert_eq!(list("drops", std::iter::empty()), "");
+        assert_eq!(list("drops", [3, 7].iter().map(u32::to_string)), "drops = [3, 7]\n");
+        assert_eq!(micros(1.5), "1500000 us");
+    }
+}

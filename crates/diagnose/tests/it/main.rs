@@ -11,6 +11,7 @@ mod golden;
 mod hostile;
 mod limits;
 mod mutated;
+mod outstanding;
 mod packets;
 mod pair;
 mod passive;

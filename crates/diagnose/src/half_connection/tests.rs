@@ -1,0 +1,81 @@
+//! Tests of one direction, on single segments.
+
+use rtolab_tcp::Timestamps;
+
+use super::*;
+
+fn millis(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn sending(mss: u32) -> HalfConnection {
+    HalfConnection { mss, ..HalfConnection::new(Seq::FIRST) }
+}
+
+/// A network card splits a super-segment into full segments, and the last may be smaller.
+#[test]
+fn a_super_segment_counts_as_the_segments_on_the_wire() {
+    let found = [0, 1, 1000, 1001, 2000, 2001].map(|len| sending(1000).wire_segments(len));
+    assert_eq!(found, [0, 1, 1, 2, 2, 3]);
+}
+
+#[test]
+fn without_the_handshake_a_segment_has_the_mean_size() {
+    let of =
+        |mss, bytes, segments| HalfConnection { bytes, segments, ..sending(mss) }.segment_size();
+    assert_eq!(of(UNKNOWN_MSS, 3000, 2), 1500);
+    assert_eq!(of(UNKNOWN_MSS, 0, 0), 0);
+    assert_eq!(of(1000, 3000, 2), 1000);
+}
+
+/// RFC 6298: a backed-off timer lasts until the next sample. The timeout is 300 ms.
+#[test]
+fn the_longest_timeout_is_the_one_backed_off_until_the_next_sample() {
+    let mut end = sending(1000);
+    assert_eq!(end.longest_timeout(), None);
+    end.rtt.take(millis(100));
+    assert_eq!(end.longest_timeout(), Some(millis(300)));
+    for (backed_off, samples, expected) in [(600, 1, 600), (600, 0, 300), (200, 1, 300)] {
+        end.backed_off = Some((millis(backed_off), samples));
+        assert_eq!(end.longest_timeout(), Some(millis(expected)), "{backed_off} {samples}");
+    }
+}
+
+/// Linux lets a timestamp be one tick older than TS.Recent, the last one echoed.
+#[test]
+fn a_receiver_discards_segments_with_older_timestamps_than_it_echoes() {
+    let of = |value, echoed| {
+        let mut segment = Segment::new(Seq::FIRST, 1000, Flags::ACK);
+        segment.set_timestamps(Timestamps { value, echo: 1 });
+        HalfConnection { echoed, ..sending(1000) }.is_discarded_by_paws(&segment)
+    };
+    assert!(of(4998, Some(5000)));
+    assert!(!of(4999, Some(5000)) && !of(6000, Some(5000)) && !of(1, None));
+    assert!(of(u32::MAX, Some(2)), "timestamps wrap around");
+}
+
+#[test]
+fn of_a_flight_that_is_too_large_the_older_half_is_discarded() {
+    let mut end = sending(1);
+    for number in 0..=MAX_OUTSTANDING as u32 {
+        let segment = Segment::new(Seq::FIRST + number, 1, Flags::ACK);
+        let frame = Frame { number: number.into(), at: Instant::START, ip_id: 0, raw_seq: number };
+        end.on_sent(&segment, &frame, || (Vantage::Sender, Duration::ZERO));
+    }
+    assert_eq!(end.flight().outstanding(), MAX_OUTSTANDING / 2 + 1);
+    assert_eq!(end.memory_items(), MAX_OUTSTANDING / 2 + 1);
+}
+
+#[test]
+fn a_sender_waits_while_data_is_outstanding() {
+    let mut end = sending(1000);
+    assert!(!end.is_waiting());
+    let segment = Segment::new(Seq::FIRST, 1000, Flags::ACK);
+    let frame = Frame { number: 1, at: Instant::START, ip_id: 0, raw_seq: 1 };
+    end.on_sent(&segment, &frame, || (Vantage::Sender, Duration::ZERO));
+    assert!(end.is_waiting());
+    let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
+    (ack.ack, ack.window) = (Seq::FIRST + 1000, 60_000);
+    end.on_ack(&ack, &frame);
+    assert!(!end.is_waiting());
+}
