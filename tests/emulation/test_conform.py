@@ -338,6 +338,8 @@ def test_equal_datagrams_are_copies_also_if_a_queue_drops_them() -> None:
     # The queue drops the second datagram. Of the copies, that of the first was unneeded.
     run = command(tables("udp", lengths, "abab-"), 0)
     assert run.copied_bytes == 1228
+    # A copy that the queue drops changes nothing: the next one is unneeded, too.
+    assert command(tables("udp", lengths, "aaab-"), 0).copied_bytes == 2 * 1228
     # A copy that the queue drops is unneeded, too, and did not arrive.
     run = command(tables("udp", lengths, "aabc-"), 0)
     assert (run.copied_bytes, run.arrived_bytes) == (1228, 3 * 1228 + 88)

@@ -122,6 +122,17 @@ def test_captures_and_the_scenario_of_a_run_are_kept(emulated: list[Call], tmp_p
     assert len(files) == 3
 
 
+@pytest.mark.usefixtures("emulated")
+def test_delays_that_change_are_kept_with_the_scenario(tmp_path: Path) -> None:
+    moving = replace(SMALL, id="moving", round_trips=((1.0, 0.05),))
+    conform(Stack("ours"), [moving], evidence=tmp_path)
+    kept = tmp_path / "moving"
+    assert (kept / "scenario.delays").read_text() == "0.000 100\n1.000 50\n"
+    scenario = tomllib.loads((kept / "scenario.toml").read_text())
+    trace = {"file": "scenario.delays", "of": "round-trip"}
+    assert scenario["link"][0]["delay_trace"] == trace
+
+
 def test_a_transfer_is_hung_after_its_limit(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

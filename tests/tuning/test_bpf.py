@@ -102,3 +102,15 @@ def test_instructions_are_those_of_the_format() -> None:
     assert len(bpf.program([one])) // 8 == 4 + 2 + 3 + 8 + 2 + 2
     code = bpf.program([bpf.Rule(ipaddress.ip_network("::/0"), 48_000)])
     assert struct.unpack_from("=B", code)[0] == bpf.MOVE_REGISTER
+
+
+def test_without_cgroups_the_command_that_mounts_them_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bpf, "CGROUPS", (tmp_path / "none",))
+    with pytest.raises(Error) as raised:
+        bpf.detach(tmp_path)
+    assert str(raised.value) == (
+        f"{tmp_path}: no cgroup of version 2; the root of all: none is mounted; "
+        "`mount -t cgroup2 none /sys/fs/cgroup` does"
+    )

@@ -6,6 +6,7 @@ import pytest
 from test_tuning import of, rows
 
 from rtolab.tuning import DAY_S, tune
+from rtolab.tuning.text import interval
 
 
 def test_a_minimum_above_the_default_costs_time_with_an_interval() -> None:
@@ -29,3 +30,8 @@ def test_connections_of_one_number_in_two_captures_are_different() -> None:
     assert found.unused == {}
     assert {str(one.network) for one in found.classes} == {"10.0.0.0/24", "10.1.0.0/24"}
     assert [one.seconds for one in found.classes] == [60.0, 60.0]
+
+
+def test_the_default_saves_nothing() -> None:
+    [one] = tune([of(rows())]).classes
+    assert interval(one.at(0.2).saved) == "0 (0 to 0)"
