@@ -198,3 +198,76 @@ fn the_verdict_names_losses_and_delays() {
     }
     assert_eq!(of(|totals| totals.undecided.count = 50), NetworkVerdict::Healthy);
 }
+
+/// The answer about a connection with this many losses, this queue at the losses, and fast
+/// retransmits a second apart, after long and after other round trips.
+fn with_queue(
+    lost: u32,
+    (queue, is_long): (u64, bool),
+    [long, short]: [usize; 2],
+    change: impl FnOnce(&mut CaptureTotals),
+) -> String {
+    let mut report = report();
+    let needed = |n| crate::report::samples::retransmission(f64::from(n), crate::Necessity::Needed);
+    report.retransmissions = (0..lost).map(needed).collect();
+    (report.queue, report.queue_at_losses.is_long) = (Some(queue), is_long);
+    report.queue_at_losses.fast_retransmits =
+        (0..long + short).map(|n| (n as f64, n < long)).collect();
+    let mut totals = CaptureTotals::default();
+    totals.add(&report);
+    change(&mut totals);
+    said(sentences::of_connection(&totals, &report))
+}
+
+/// A quarter of all round trips are long: 3 of 3 by chance in 1.6 % of the cases, 2 of 2 in 6 %.
+#[test]
+fn losses_of_a_full_link_are_no_fault() {
+    let full = with_queue(10, (5000, true), [3, 0], |_| {});
+    assert!(full.contains(": the link is full, and its queue of some 5.0 kB drops packets."));
+    assert!(full.contains("; fast retransmits at 3 times, after long round trips at 3)"), "{full}");
+    assert!(full.contains("Such losses are no fault"), "{full}");
+    let probably = with_queue(10, (5000, true), [2, 0], |_| {});
+    assert!(probably.contains(": the link was probably full, as some 5.0 kB were queued then."));
+    assert!(probably.contains("Losses of a full link are no fault"), "{probably}");
+    let outage = Outage { at: 1.0, length: 5.0, timeouts: 3, is_of_acks: false };
+    let both = with_queue(10, (5000, true), [3, 0], |totals| totals.outage = Some(outage));
+    assert!(both.contains(". Outside the outage the link is full"), "{both}");
+    assert!(both.contains("Look for an outage of the path. The losses of the full link are no"));
+}
+
+#[test]
+fn losses_without_a_full_link_have_other_causes() {
+    let none = with_queue(10, (0, false), [0, 5], |_| {});
+    assert!(none.contains("Hardly any data waited before the losses"), "{none}");
+    let late = |totals: &mut CaptureTotals| totals.late = waits(2, 2.0, 2.0);
+    let delayed = with_queue(10, (0, false), [0, 5], late);
+    assert!(
+        delayed.contains("Outside the delays hardly any data waited before losses"),
+        "{delayed}"
+    );
+    assert!(delayed.contains(", and at times delays others."), "{delayed}");
+    let alike = with_queue(10, (0, true), [2, 3], |_| {});
+    assert!(alike.contains("losses happened at short and long round trips alike."), "{alike}");
+    let undecided = with_queue(10, (0, true), [3, 2], |_| {});
+    assert!(undecided.contains("so that a queue may have overflowed"), "{undecided}");
+    for (queue, spans) in [((0, false), [0, 5]), ((0, true), [2, 3]), ((0, true), [3, 2])] {
+        let few = with_queue(9, queue, spans, |_| {});
+        assert!(few.contains("These losses are too few to tell their cause"), "{few}");
+    }
+}
+
+/// A sender that its receiver's window limits for 6 of 10 s, at 800 kbit/s.
+#[test]
+fn a_full_window_is_the_limit_unless_it_was_closed_for_long() {
+    let of = |small, closed| {
+        let mut report = report();
+        report.full_window = [6.0, small];
+        let totals = totals(|totals| totals.closed_window = waits(1, closed, closed));
+        said(sentences::of_connection(&totals, &report))
+    };
+    let large = of(0.0, 2.9);
+    assert!(large.contains("The receiver's window was full for 6.0 s, and hardly any"), "{large}");
+    assert!(large.contains("(full for 6.0 s of 10.0 s; 800 kbit/s on average)"), "{large}");
+    assert!(of(3.0, 2.9).contains("was the limit for 6.0 s: it was small or closed"));
+    assert!(!of(0.0, 3.0).contains("window was full"), "another sentence says so");
+}
