@@ -19,7 +19,6 @@ use crate::pauses::Pauses;
 use crate::silence::{AfterIdle, MIN_IDLE, MIN_LENGTH, OpenSilence, Silence, Wait};
 use crate::stack::Opening;
 use crate::timers::TimerReplay;
-use crate::translation::client_isn;
 use crate::vantage::{Turnarounds, Vantage};
 
 /// The options of a handshake.
@@ -474,5 +473,16 @@ pub(crate) const fn name(end: End) -> &'static str {
     match end {
         End::Client => "client",
         End::Server => "server",
+    }
+}
+
+/// The client's initial sequence number, as a SYN or a SYN-ACK shows it. `None` for other packets.
+#[inline]
+fn client_isn(packet: &CapturedPacket) -> Option<u32> {
+    let segment = &packet.segment;
+    match (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK)) {
+        (false, _) => None,
+        (true, false) => Some(segment.seq),
+        (true, true) => Some(segment.ack.wrapping_sub(1)),
     }
 }

@@ -57,7 +57,7 @@ pub use missing_direction::MissingDirection;
 pub use pair::{NotPaired, Pair, PairDirection};
 pub use report::{
     ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
-    TimeoutReport, TimerReport,
+    TimeoutReport, TimerReport, Translation,
 };
 pub use run::{Document, diagnose, diagnose_pair, diagnose_with_timers};
 pub use silence::{IdleTimeout, Silence, Wait};
@@ -66,7 +66,6 @@ pub use summary::{SkippedPackets, Summary};
 pub use timers::MINIMUM_RTOS_MS;
 pub use totals::{CaptureTotals, FailedConnections, LossRate, Waits};
 pub use trace::{TracedPacket, trace};
-pub use translation::Translation;
 pub use trigger::Trigger;
 pub use vantage::Vantage;
 pub use watch::{SettledLine, SettledRow, Watch, WatchLimits, WatchTotals};

@@ -10,10 +10,9 @@ use std::collections::{HashMap, VecDeque};
 
 use ahash::RandomState;
 use arrayvec::ArrayVec;
-use rtolab_capture::{Captured, CapturedPacket};
+use rtolab_capture::Captured;
 use rtolab_tcp::Flags;
 use rtolab_time::{Duration, Instant};
-use serde::Serialize;
 
 use crate::duplicates::{Fingerprint, Location, fingerprint};
 
@@ -27,17 +26,6 @@ const MIN_ISN: u32 = 1 << 16;
 const MAX_SIDES: usize = 8;
 /// The maximum number of ISNs that are remembered. The oldest are forgotten first.
 const MAX_REMEMBERED: usize = 1 << 14;
-
-/// A connection as another side of a translator shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Translation {
-    /// The number of this side in the capture.
-    pub number: u64,
-    /// Address and port of the client there.
-    pub client: String,
-    /// Address and port of the server there.
-    pub server: String,
-}
 
 /// The relation of two connections whose clients sent the same ISN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,17 +72,6 @@ struct Opening<I> {
     at: Instant,
     location: Location,
     identity: I,
-}
-
-/// The client's ISN, as a SYN or a SYN-ACK shows it. `None` for other packets.
-#[inline]
-pub(crate) fn client_isn(packet: &CapturedPacket) -> Option<u32> {
-    let segment = &packet.segment;
-    match (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK)) {
-        (false, _) => None,
-        (true, false) => Some(segment.seq),
-        (true, true) => Some(segment.ack.wrapping_sub(1)),
-    }
 }
 
 impl Translations {

@@ -11,5 +11,5 @@ mod timers;
 pub(crate) use assemble::report;
 pub use rows::{
     ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
-    TimeoutReport, TimerReport,
+    TimeoutReport, TimerReport, Translation,
 };

@@ -18,7 +18,6 @@ use crate::pauses::Pauses;
 use crate::rtt::RoundTrips;
 use crate::silence::{IdleTimeout, Silence};
 use crate::stack::Guess;
-use crate::translation::Translation;
 use crate::trigger::Trigger;
 use crate::vantage::Vantage;
 
@@ -26,6 +25,17 @@ use crate::vantage::Vantage;
 const QUEUED: f64 = 1.1;
 /// The shortest time for which a full window matters, in seconds.
 const MIN_FULL_WINDOW: f64 = 0.5;
+
+/// A connection as another side of a translator shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Translation {
+    /// The number of this side in the capture.
+    pub number: u64,
+    /// Address and port of the client there.
+    pub client: String,
+    /// Address and port of the server there.
+    pub server: String,
+}
 
 /// A connection of a capture.
 #[derive(Clone, Debug, Serialize)]

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use ahash::RandomState;
 
-use super::{Relation, Translation};
-use crate::report::ConnectionReport;
+use super::Relation;
+use crate::report::{ConnectionReport, Translation};
 use crate::vantage::Vantage;
 
 /// The value of a report: has it verdicts of a second capture, has it both directions, its vantage,

@@ -90,8 +90,7 @@ pub struct Watch {
     /// The number of the latest connection.
     number: u64,
     translations: Translations,
-    /// Those that do not count, by their numbers.
-    uncounted: HashMap<u64, Uncounted, RandomState>,
+    uncounted: Uncounted,
     /// By the connections' numbers.
     pending: BTreeMap<u64, Pending>,
     done: VecDeque<ConnectionReport>,
@@ -115,7 +114,7 @@ impl Watch {
             lingering: 0,
             number: 0,
             translations: Translations::default(),
-            uncounted: HashMap::default(),
+            uncounted: Uncounted::default(),
             pending: BTreeMap::new(),
             done: VecDeque::new(),
             size: 0,
@@ -157,10 +156,12 @@ impl Watch {
         }
         if let Some(isn) = isn {
             for relation in self.translations.on_syn((number, isn), captured, at) {
-                self.relate((number, is_new), relation);
+                if let Some(counts) = self.uncounted.relate((number, is_new), relation, at) {
+                    self.count(counts);
+                }
             }
         }
-        if is_new && !self.uncounted.contains_key(&number) {
+        if is_new && !self.uncounted.contains(number) {
             self.totals.connections += 1;
         }
         if has_closed {
@@ -225,6 +226,16 @@ impl Watch {
         }
     }
 
+    /// The number of open connections that do not count.
+    fn open_uncounted(&self) -> usize {
+        let is_uncounted =
+            |one: &&Watched| one.is_open() && self.uncounted.contains(one.connection.number);
+        match self.uncounted.is_empty() {
+            true => 0,
+            false => self.connections.values().filter(is_uncounted).count(),
+        }
+    }
+
     /// Ends the watch, and with it all connections; [`poll`](Self::poll) returns their verdicts.
     pub fn finish(&mut self) {
         let mut open: Vec<(u64, ConnectionKey)> = self
@@ -266,7 +277,9 @@ impl Watch {
     }
 
     fn sweep(&mut self) {
-        self.count_overdue();
+        for number in self.uncounted.overdue(self.now, MOST_HELD) {
+            self.count(number);
+        }
         let (now, idle) = (self.now, self.limits.idle);
         let is_over = |connection: &Connection| {
             let waited = now.since(connection.last);
@@ -318,7 +331,25 @@ impl Watch {
         watched.connection.finish();
         let number = watched.connection.number;
         self.translations.forget(number, watched.connection.isn);
-        self.end(number, settle::last_report(&watched.connection));
+        if let Some(report) = settle::last_report(&watched.connection) {
+            self.push_if_counted(report);
+        }
+        self.count(number);
+    }
+
+    /// Counts a connection that did not count yet, if it is no side of another one.
+    fn count(&mut self, number: u64) {
+        let Some(held) = self.uncounted.remove(number) else { return };
+        self.totals.connections += 1;
+        for report in held {
+            self.push(report);
+        }
+    }
+
+    fn push_if_counted(&mut self, report: ConnectionReport) {
+        if let Some(report) = self.uncounted.hold(report) {
+            self.push(report);
+        }
     }
 
     fn push(&mut self, report: ConnectionReport) {

@@ -1,15 +1,20 @@
 //! Connections that do not count in the totals of a watch: other sides of one that does, and those
 //! that may be.
 
-use rtolab_time::Instant;
+use std::collections::HashMap;
 
-use super::{MOST_HELD, Watch, Watched};
+use ahash::RandomState;
+use rtolab_time::{Duration, Instant};
+
 use crate::report::ConnectionReport;
 use crate::translation::Relation;
 
-/// A connection that does not count, or not yet.
+/// The connections that do not count, or not yet, by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Uncounted(HashMap<u64, One, RandomState>);
+
 #[derive(Debug)]
-pub(super) struct Uncounted {
+struct One {
     since: Instant,
     /// The number of the earlier connection of which it is or may be another side.
     of: u64,
@@ -19,85 +24,66 @@ pub(super) struct Uncounted {
     held: Vec<ConnectionReport>,
 }
 
-impl Watch {
+impl Uncounted {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn contains(&self, number: u64) -> bool {
+        self.0.contains_key(&number)
+    }
+
     /// Notes the relation of a connection to another. Of two sides, the later one does not count.
-    /// If that is open, a new connection (`is_new`) does not count yet.
-    pub(super) fn relate(
+    /// If that is open, a new connection (`is_new`) does not count yet. Returns the number of a
+    /// connection that is to be counted.
+    pub fn relate(
         &mut self,
         (number, is_new): (u64, bool),
         (other, relation): (u64, Relation),
-    ) {
+        now: Instant,
+    ) -> Option<u64> {
         let (earlier, later) = (number.min(other), number.max(other));
+        let new = || One { since: now, of: earlier, is_copy: false, held: Vec::new() };
         match relation {
             Relation::Same => {
-                let one = self.uncount(later, earlier);
+                let one = self.0.entry(later).or_insert_with(new);
                 (one.of, one.is_copy, one.held) = (earlier, true, Vec::new());
             }
             Relation::Open if is_new && later == number => {
-                self.uncount(later, earlier);
+                self.0.entry(later).or_insert_with(new);
             }
             Relation::Open => {}
             Relation::Different => {
-                if self.uncounted.get(&later).is_some_and(|one| one.of == earlier) {
-                    self.count(later);
-                }
+                let one = self.0.get_mut(&later).filter(|one| one.of == earlier)?;
+                one.is_copy = false;
+                return Some(later);
             }
         }
+        None
     }
 
-    /// The number of open connections that do not count.
-    pub(super) fn open_uncounted(&self) -> usize {
-        let is_uncounted =
-            |one: &&Watched| one.is_open() && self.uncounted.contains_key(&one.connection.number);
-        match self.uncounted.is_empty() {
-            true => 0,
-            false => self.connections.values().filter(is_uncounted).count(),
-        }
+    /// Removes a connection that did not count yet, or whose other side counts. Returns the reports
+    /// held for it if it counts from now on.
+    pub fn remove(&mut self, number: u64) -> Option<Vec<ConnectionReport>> {
+        self.0.remove(&number).filter(|one| !one.is_copy).map(|one| one.held)
     }
 
-    fn uncount(&mut self, number: u64, of: u64) -> &mut Uncounted {
-        let since = self.now;
-        let new = || Uncounted { since, of, is_copy: false, held: Vec::new() };
-        self.uncounted.entry(number).or_insert_with(new)
-    }
-
-    /// Counts a connection that did not count yet.
-    fn count(&mut self, number: u64) {
-        let Some(one) = self.uncounted.remove(&number) else { return };
-        self.totals.connections += 1;
-        for report in one.held {
-            self.push(report);
-        }
-    }
-
-    /// Counts connections of which it was open too long whether they are copies.
-    pub(super) fn count_overdue(&mut self) {
-        let is_overdue = |one: &Uncounted| !one.is_copy && self.now.since(one.since) > MOST_HELD;
-        let overdue = self.uncounted.iter().filter(|(_, one)| is_overdue(one));
+    /// The connections of which it was open for longer than this whether they are copies.
+    pub fn overdue(&self, now: Instant, longest: Duration) -> Vec<u64> {
+        let is_overdue = |one: &One| !one.is_copy && now.since(one.since) > longest;
+        let overdue = self.0.iter().filter(|(_, one)| is_overdue(one));
         let mut overdue: Vec<u64> = overdue.map(|(&number, _)| number).collect();
         overdue.sort_unstable();
-        for number in overdue {
-            self.count(number);
-        }
+        overdue
     }
 
-    /// Pushes the report of a connection if that counts.
-    pub(super) fn push_if_counted(&mut self, report: ConnectionReport) {
-        match self.uncounted.get_mut(&report.number) {
+    /// Returns the report of a connection if that counts; keeps it if that is open.
+    pub fn hold(&mut self, report: ConnectionReport) -> Option<ConnectionReport> {
+        match self.0.get_mut(&report.number) {
+            None => return Some(report),
             Some(one) if one.is_copy => {}
             Some(one) => one.held.push(report),
-            None => self.push(report),
         }
-    }
-
-    /// Ends a connection with its last report, if it has one.
-    pub(super) fn end(&mut self, number: u64, report: Option<ConnectionReport>) {
-        if let Some(report) = report {
-            self.push_if_counted(report);
-        }
-        match self.uncounted.get(&number) {
-            Some(one) if one.is_copy => drop(self.uncounted.remove(&number)),
-            _ => self.count(number),
-        }
+        None
     }
 }
