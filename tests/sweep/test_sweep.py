@@ -86,6 +86,8 @@ def test_chunks_that_leave_the_grid_are_set_aside_and_restored(tmp_path: Path) -
     assert run(tmp_path, GRID.replace(', "200 ms"', "")).computed == 0
     assert len(files(tmp_path / "out")) == len(files(tmp_path / "out", "set-aside")) == 6
     assert table(tmp_path)["link.wireless.delay"].unique().to_list() == ["100 ms"]
+    found = status(sweep.load(write(tmp_path, GRID)), tmp_path / "out")
+    assert (found.finished, found.total, found.eta_s) == (12, 12, 0.0)
     assert run(tmp_path).computed == 0
     assert files(tmp_path / "out") == before
 

@@ -17,7 +17,7 @@ class Status:
     """Progress of a sweep.
 
     Attributes:
-        finished: the number of finished chunks.
+        finished: the number of finished chunks, with those that the next run restores.
         total: the number of all chunks; with `until`, the most for cells whose interval is still
             too wide.
         settled: with `until`, the number of cells that need no more runs; else None.
@@ -46,8 +46,8 @@ def status(sweep: Sweep, out: Path) -> Status:
     plan, _ = plan_of(sweep)
     store = Store(out)
     chunks = list(plan.chunks())
-    finished = [planned for planned in chunks if store.has(planned)]
-    failed = (store.failure(planned) for planned in chunks if not store.has(planned))
+    finished = [planned for planned in chunks if store.is_kept(planned)]
+    failed = (store.failure(planned) for planned in chunks if not store.is_kept(planned))
     failures = tuple(failure for failure in failed if failure)
     total, left, settled = len(chunks), float(len(chunks) - len(finished)), None
     if sweep.until is not None:
@@ -77,7 +77,7 @@ def _cell(plan: Plan, store: Store, cell: int) -> _Cell:
     finished: list[PlannedChunk] = []
     for block in range(plan.blocks):
         planned = plan.chunk(cell, block)
-        if not store.has(planned):
+        if not store.is_kept(planned):
             break
         finished.append(planned)
     most = plan.blocks

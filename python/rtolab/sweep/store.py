@@ -120,6 +120,10 @@ class Store:
         """Is the chunk finished?"""
         return self._whole(self._chunks / planned.key, planned)
 
+    def is_kept(self, planned: PlannedChunk) -> bool:
+        """Is the chunk finished, or set aside, so that the next run moves it back?"""
+        return self._place(planned) is not None
+
     def fetch(self, planned: PlannedChunk) -> bool:
         """Is the chunk finished? Moves it back if it was set aside."""
         if self.has(planned):
@@ -181,14 +185,14 @@ class Store:
         return Failure(planned.key, record["about"], record["error"]) if record else None
 
     def column(self, planned: PlannedChunk, table: str, columns: Sequence[str]) -> pl.DataFrame:
-        """Some columns of a finished chunk."""
-        return pl.read_parquet(
-            self._chunks / planned.key / f"{table}.parquet", columns=list(columns), glob=False
-        )
+        """Some columns of a chunk that is kept."""
+        folder = self._place(planned) or self._chunks / planned.key
+        return pl.read_parquet(folder / f"{table}.parquet", columns=list(columns), glob=False)
 
     def seconds(self, planned: PlannedChunk) -> float:
-        """The time that a finished chunk took to compute."""
-        return float(_read(self._chunks / planned.key / RECORD).get("seconds", 0.0))
+        """The time that a chunk that is kept took to compute."""
+        folder = self._place(planned) or self._chunks / planned.key
+        return float(_read(folder / RECORD).get("seconds", 0.0))
 
     def write_manifest(self, chunks: Sequence[PlannedChunk], facts: Mapping[str, Any]) -> None:
         """Write the manifest of the finished chunks."""
@@ -213,6 +217,11 @@ class Store:
             except OSError:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
+
+    def _place(self, planned: PlannedChunk) -> Path | None:
+        """The folder of a chunk that is kept."""
+        places = (self._chunks / planned.key, self._aside / planned.key)
+        return next((place for place in places if self._whole(place, planned)), None)
 
     def _whole(self, folder: Path, planned: PlannedChunk) -> bool:
         return all((folder / f"{table}.parquet").is_file() for table in planned.chunk.tables)
