@@ -32,6 +32,8 @@ pub(crate) struct Loss {
     pub at: f64,
     /// When it was sent; `None` if the log lacks that.
     pub sent_at: Option<f64>,
+    /// The smoothed round-trip time then, in seconds.
+    pub smoothed_rtt: Option<f64>,
     pub space: Space,
     pub number: u64,
     pub size: u64,
@@ -309,6 +311,7 @@ impl Connection {
             event,
             at,
             sent_at: sent.as_ref().map(|sent| sent.at),
+            smoothed_rtt: self.rtt.smoothed,
             space,
             number,
             size: sent.as_ref().map_or(0, |sent| sent.size),
@@ -387,7 +390,8 @@ impl Connection {
         if let Some(event) = loss.noticed {
             return (LossClass::Spurious, 0.95, Some(("sender-noticed", event)));
         }
-        let smoothed_rtt = self.rtt.smoothed.unwrap_or(0.0);
+        // A faster path may pass the packet by: its round trip is that of the slower one.
+        let smoothed_rtt = loss.smoothed_rtt.or(self.rtt.smoothed).unwrap_or(0.0);
         match self.last_ack(loss.space) {
             Some((event, at)) if at >= loss.at + 3.0 * smoothed_rtt => {
                 (LossClass::Genuine, 0.99, Some(("never-acknowledged", event)))

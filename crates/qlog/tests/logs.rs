@@ -74,6 +74,27 @@ fn an_acknowledgment_counts_for_the_first_declaration_of_a_loss() {
     assert_eq!(verdicts, [(1, LossClass::Spurious), (2, LossClass::Genuine)]);
 }
 
+/// The path takes 1 s, and from then on 20 ms. A packet on the slow path can still arrive.
+#[test]
+fn a_loss_is_genuine_a_round_trip_of_its_own_time_later() {
+    let verdict = |last: u32| {
+        let mut events: Vec<String> = (0..8).map(|number| sent(number as u32, number)).collect();
+        events.extend([acked(1000, 0, "[[0,1],[3,7]]"), lost(1000, 2)]);
+        for number in 8..40 {
+            let (at, ranges) = (1000 + 10 * number as u32, format!("[[0,1],[3,{number}]]"));
+            events.extend([sent(at, number), acked(at + 9, number, &ranges)]);
+        }
+        events.push(sent(last - 20, 40));
+        events.push(acked(last, 40, "[[0,1],[3,40]]"));
+        let found = diagnosed(&lines(&events));
+        let loss = &found.connections[0].losses[0];
+        (loss.verdict, loss.confidence)
+    };
+    assert_eq!(verdict(1500).0, LossClass::Unknown);
+    assert_eq!(verdict(2100), (LossClass::Genuine, 0.9));
+    assert_eq!(verdict(4100), (LossClass::Genuine, 0.99));
+}
+
 #[test]
 fn a_loss_that_is_acknowledged_later_is_spurious_and_the_other_genuine() {
     let found = diagnosed(&lines(&reordered()));
