@@ -150,6 +150,13 @@ def test_an_override_takes_effect(scenario: Path) -> None:
     assert pl.DataFrame(lossy.table("links"))["dropped_error"].sum() > 0
 
 
+def test_a_sender_that_no_flow_uses_is_an_error(scenario: Path) -> None:
+    own = {"flow.transfer.sender": "newreno"}
+    assert rtolab.run(scenario, set=own).connections["flow_sender"].to_list() == ["newreno"]
+    with pytest.raises(rtolab.ScenarioError, match="found the sender sack, but each flow has a"):
+        rtolab.run(scenario, set=own, sender="sack")
+
+
 def test_an_unknown_sender_is_named_with_those_that_are_known(scenario: Path) -> None:
     for wrong in (
         lambda: _rtolab.check(scenario, senders=["newreno", "sack+frot"]),

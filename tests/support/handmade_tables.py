@@ -325,8 +325,6 @@ class Simulator:
         monkeypatch.setattr(_rtolab, "simulate", simulator)
         monkeypatch.setattr(_rtolab, "check", lambda *_: None)
         monkeypatch.setattr(sys.modules["rtolab.run"], "find_scenario", Path)
-        if command := sys.modules.get("rtolab.cli.run"):
-            monkeypatch.setattr(command, "find_scenario", Path)
         return simulator
 
     def __call__(self, path: Any, **requested: Any) -> Outcome:
