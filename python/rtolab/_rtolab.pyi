@@ -621,10 +621,12 @@ def check(
     senders: Sequence[str] = ...,
     prototypes: Sequence[Prototype] = ...,
     confined: bool = False,
+    may_override: bool = False,
 ) -> None:
     """Raise what `simulate` would raise for this scenario and these senders, without running it.
 
-    A key that the profiles of all senders override is an error, too.
+    A sender that no flow uses is an error, too, and a key that the profiles of all senders
+    override.
 
     Args:
         path: the scenario, a TOML file.
@@ -632,6 +634,7 @@ def check(
         senders: sender specifications.
         prototypes: detectors, responses and stages that senders and links name.
         confined: must all files that the scenario names lie within its folder?
+        may_override: may the profiles of all senders override a key?
 
     Raises:
         ScenarioError: the scenario or a replacement is invalid.

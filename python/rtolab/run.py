@@ -68,8 +68,8 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
         The tables of all runs, senders before seeds.
 
     Raises:
-        Error: the scenario, a sender, a key or a value is invalid; no flow uses the senders, or
-            all of them override a key; or a prototype raised an exception, which is the cause.
+        Error: the scenario, a sender, a key or a value is invalid, no flow uses the senders, or
+            a prototype raised an exception, which is the cause.
         OSError: the scenario cannot be read.
         MemoryError: the trace does not fit into memory.
 
@@ -87,7 +87,7 @@ def run(  # noqa: PLR0913  (all but the first are keywords with defaults)
     judges, known = passive_detectors(judge, prototypes)
     keys = [(key, as_toml(value)) for key, value in (set or {}).items()]
     if senders:
-        _rtolab.check(path, keys, senders, known, confined)
+        _rtolab.check(path, keys, senders, known, confined, may_override=True)
     outcome = _rtolab.simulate(
         path,
         set=keys,

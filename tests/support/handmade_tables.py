@@ -323,8 +323,10 @@ class Simulator:
         """In place of the extension's, for any name of a scenario."""
         simulator = cls({})
         monkeypatch.setattr(_rtolab, "simulate", simulator)
-        monkeypatch.setattr(_rtolab, "check", lambda *_: None)
+        monkeypatch.setattr(_rtolab, "check", lambda *_, **__: None)
         monkeypatch.setattr(sys.modules["rtolab.run"], "find_scenario", Path)
+        if command := sys.modules.get("rtolab.cli.run"):
+            monkeypatch.setattr(command, "find_scenario", Path)
         return simulator
 
     def __call__(self, path: Any, **requested: Any) -> Outcome:

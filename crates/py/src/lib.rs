@@ -54,22 +54,28 @@ fn suggest(found: &str, known: Vec<String>) -> PyResult<String> {
 }
 
 /// Raises the errors that `simulate` would raise for this scenario and these senders. Also raises
-/// an error if no flow uses the senders, or if the profiles of all senders override a key.
+/// an error if no flow uses the senders, or, unless `may_override`, if the profiles of all senders
+/// override a key.
 #[pyfunction]
-#[pyo3(signature = (path, set=Vec::new(), senders=Vec::new(), prototypes=Vec::new(), confined=false))]
+#[pyo3(signature = (
+    path, set=Vec::new(), senders=Vec::new(), prototypes=Vec::new(), confined=false,
+    may_override=false
+))]
 fn check(
     path: PathBuf,
     set: Vec<(String, String)>,
     senders: Vec<String>,
     prototypes: Vec<PrototypeClass>,
     confined: bool,
+    may_override: bool,
 ) -> PyResult<()> {
     let evaluation =
         Evaluation { prototypes: PrototypeClass::all(prototypes)?, ..Evaluation::default() };
     let file = (&*path, simulate::file_access(confined));
     guard(|| {
         simulate::labs(file, &set, &senders, &evaluation)?;
-        let checked = loaded(file, &set, &evaluation.prototypes)?.check_senders(&senders, &set);
+        let keys = if may_override { &[][..] } else { &set };
+        let checked = loaded(file, &set, &evaluation.prototypes)?.check_senders(&senders, keys);
         checked.map_err(|mut error| {
             if error.set.is_none() {
                 error.file = path.display().to_string();

@@ -10,8 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
+from rtolab import _rtolab
 from rtolab.cli.options import AsJson, Jobs, Runs, Scenario, Seed, Set
 from rtolab.cli.terminal import name_files, pairs, print_json, progressing, stdout
+from rtolab.run import as_toml, find_scenario
 from rtolab.run import run as run_scenario
 
 RECORD = "run.json"
@@ -73,6 +75,7 @@ def run(  # noqa: PLR0913  (all but the first are options)
 ) -> None:
     """Run one scenario, with one or more senders, on one or more seeds."""
     from rtolab import judging  # noqa: PLC0415
+    from rtolab.prototype import made  # noqa: PLC0415
     from rtolab.prototype.source import load  # noqa: PLC0415
 
     senders = sender or []
@@ -80,6 +83,9 @@ def run(  # noqa: PLR0913  (all but the first are options)
     trace = pictured or export is not None
     given = pairs(set_, "--set")
     prototypes = [load(place) for place in prototype or ()]
+    if senders:
+        set_keys = [(key, as_toml(value)) for key, value in given.items()]
+        _rtolab.check(find_scenario(scenario), set_keys, senders, made(prototypes))
     with progressing(f"running {scenario}") as progress:
         result = run_scenario(
             scenario,
