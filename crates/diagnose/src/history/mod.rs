@@ -112,19 +112,8 @@ impl RetransmissionHistory {
                 copy.retransmission = None;
             }
             let is_syn = original.is_some_and(|sent| sent.flags.has(rtolab_tcp::Flags::SYN));
-            self.ranges.push(RetransmittedRange {
-                start,
-                end,
-                is_syn,
-                copies,
-                evidence: Vec::new(),
-                covering_ack: None,
-                duplicates: 0,
-                last_duplicate: None,
-                expected_next: None,
-                awaits_next: false,
-                due: Instant::NEVER,
-            });
+            self.ranges
+                .push(RetransmittedRange { is_syn, ..RetransmittedRange::new(start, end, copies) });
             self.ranges.len() - 1
         });
         self.awaits_ack = true;

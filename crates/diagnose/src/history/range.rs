@@ -106,6 +106,23 @@ pub(crate) struct RetransmittedRange {
 }
 
 impl RetransmittedRange {
+    /// A range from `start` to `end` that nothing covers yet, with the copies sent so far.
+    pub fn new(start: Seq, end: Seq, copies: Vec<Transmission>) -> Self {
+        Self {
+            start,
+            end,
+            is_syn: false,
+            copies,
+            evidence: Vec::new(),
+            covering_ack: None,
+            duplicates: 0,
+            last_duplicate: None,
+            expected_next: None,
+            awaits_next: false,
+            due: Instant::NEVER,
+        }
+    }
+
     /// The upper and the lower bound of the index of the first copy that arrived, by the evidence
     /// from which other evidence may be inferred.
     pub fn bounds(&self) -> (Option<usize>, usize) {

@@ -33,19 +33,8 @@ pub(crate) fn range(copies: &[u64]) -> RetransmittedRange {
         timestamp: None,
         retransmission: (index > 0).then(|| retransmission(Arrival::New)),
     };
-    RetransmittedRange {
-        start: Seq::FIRST + 1,
-        end: Seq::FIRST + 1001,
-        is_syn: false,
-        copies: copies.iter().enumerate().map(transmission).collect(),
-        evidence: Vec::new(),
-        covering_ack: None,
-        duplicates: 0,
-        last_duplicate: None,
-        expected_next: None,
-        awaits_next: false,
-        due: Instant::NEVER,
-    }
+    let copies = copies.iter().enumerate().map(transmission).collect();
+    RetransmittedRange::new(Seq::FIRST + 1, Seq::FIRST + 1001, copies)
 }
 
 /// The first covering ACK, which came at this time in milliseconds.
