@@ -67,25 +67,17 @@ def judged(file: Path, capture: bytes) -> tuple[Counter[str], Counter[str]]:
     return octets, Counter(row["class"] for row in one["timeouts"])
 
 
-WRONG = ("linux", "timeout", False)
-"""Two timeouts whose ACKs were lost are called spurious, and one segment unneeded."""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("timestamps", [True, False])
 @pytest.mark.parametrize("disturbance", DISTURBANCES)
 @pytest.mark.parametrize("sender", ["linux", "sack"])
 def test_super_segments_have_the_verdicts_of_their_segments(
-    request: pytest.FixtureRequest,
     tmp_path: Path,
     sender: str,
     disturbance: str,
     *,
     timestamps: bool,
 ) -> None:
-    if (sender, disturbance, timestamps) == WRONG:
-        reason = "`duplicate-each` takes copies for answered whose ACKs were lost"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     table = "kernel" if sender == "linux" else "tcp"
     set: dict[str, Any] = LINK | DISTURBANCES[disturbance] | {f"{table}.timestamps": timestamps}
     result = run("single-link", sender=sender, seed=1, set=set, trace=True)

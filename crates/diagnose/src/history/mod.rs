@@ -11,6 +11,8 @@ mod range;
 pub(crate) mod samples;
 mod unanswered;
 
+use std::ops::Range;
+
 use rtolab_tcp::Seq;
 use rtolab_tcp::flight::Sent;
 use rtolab_time::Instant;
@@ -55,6 +57,8 @@ pub(crate) struct RetransmissionHistory {
     /// When an ACK last reported a duplicate or data out of order.
     pub last_duplicate: Option<Instant>,
     pub unanswered: Unanswered,
+    /// The first SACK block of the latest ACK that has any.
+    first_block: Option<Range<Seq>>,
     pub order: TransmissionOrder,
     /// The transmissions that the latest ACK shows to have arrived.
     pub delivered: Delivered,
@@ -138,10 +142,24 @@ impl RetransmissionHistory {
             if !facts.is_new() && facts.duplicate {
                 self.order.on_duplicate();
             }
-        } else if ack.is_duplicate() && !self.is_first_to_report(ack) {
+            return;
+        }
+        let reports_part = self.reports_part(ack);
+        if ack.is_duplicate() && !reports_part && !self.is_first_to_report(ack) {
             let soonest = ack.rtt.min.unwrap_or_default() * TOO_SOON / 100;
             self.unanswered.on_duplicate(facts.at, soonest);
         }
+    }
+
+    /// Does its first SACK block, that of the newest arrival (RFC 2018 section 4), report a part of
+    /// a super-segment for the first time? The flight knows only whole segments.
+    fn reports_part(&mut self, ack: &Ack<'_>) -> bool {
+        let skip = usize::from(ack.facts.dsack.is_some());
+        let Some(block) = ack.segment.sack_blocks().nth(skip) else { return false };
+        let is_inside = |seq| ack.flight.segment_at(seq).is_some_and(|sent| sent.seq < seq);
+        let is_part = is_inside(block.start) || is_inside(block.end);
+        let before = self.first_block.replace(block.clone());
+        is_part && before != Some(block)
     }
 
     /// Is this ACK the first to report a range? If the capture lacks the original, the flight may
