@@ -1,6 +1,6 @@
 //! Tests of the rules of a passive analyser with captures specified packet by packet.
 
-use crate::script::Event::{self, Ack, Data, Duplicate};
+use crate::script::Event::{self, Ack, Data, Duplicate, Sacked, SuperSegment};
 use crate::script::{BYTES, Script};
 use rtolab_diagnose::{ConnectionReport, Necessity, TimeoutClass, Vantage};
 
@@ -220,6 +220,20 @@ fn as_many_duplicate_acks_as_retransmissions_show_that_all_were_unneeded() {
     };
     assert_eq!(verdicts(2), [true, true]);
     assert_eq!(verdicts(1), [false, false]);
+}
+
+/// Segment 3 is lost, and the acknowledgment of segment 2.
+#[test]
+fn parts_of_a_super_segment_that_arrive_are_no_duplicate_acks() {
+    let mut script = after_handshake(0, 100, false);
+    script.add_events(&timed_out()[..4]).add_events(&[(2300, Data(3)), (2700, Data(2))]);
+    script.add_events(&[(2800, Ack(2)), (2800, SuperSegment(4, 6)), (2900, Sacked(2, 4, 4))]);
+    script.add_events(&[(2901, Sacked(2, 4, 5)), (2902, Sacked(2, 4, 6)), (2902, Data(3))]);
+    let report = script.add_events(&[(3002, Ack(6))]).report();
+    assert_eq!(triggers(&report)[..2], ["tlp", "timeout"]);
+    let kinds = report.retransmissions.iter().flat_map(|one| &one.evidence).map(|one| one.kind);
+    assert!(!kinds.into_iter().any(|kind| kind == "duplicate-each"));
+    assert_eq!(report.timeouts[0].class, TimeoutClass::Unknown);
 }
 
 #[test]

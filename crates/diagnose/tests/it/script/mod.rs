@@ -16,12 +16,16 @@ const ISN: u32 = 0xffff_f000;
 pub enum Event {
     /// The client's n-th segment.
     Data(u32),
+    /// A super-segment of the client's segments from the n-th to the m-th.
+    SuperSegment(u32, u32),
     /// The server's acknowledgment of all segments up to the n-th.
     Ack(u32),
     /// The server's acknowledgment of all segments up to the n-th, with a SACK block of the m-th.
     Duplicate(u32, u32),
+    /// As a duplicate, with a SACK block from the m-th to the k-th segment.
+    Sacked(u32, u32, u32),
 }
-use Event::{Ack, Data, Duplicate};
+use Event::{Ack, Data, Duplicate, Sacked, SuperSegment};
 
 /// A capture of one connection.
 pub struct Script {
@@ -94,13 +98,21 @@ impl Script {
     pub fn add_events(&mut self, events: &[(u64, Event)]) -> &mut Self {
         for &(millis, event) in events {
             let start = |n: u32| ISN.wrapping_add(1).wrapping_add((n - 1) * BYTES);
-            let block = |n| SackBlock { start: start(n), end: start(n + 1) };
+            let mut data = |first, last| {
+                let len = (last + 1 - first) * BYTES;
+                self.add_packet(millis, (true, Flags::ACK), (start(first), 8, len), None);
+            };
             match event {
-                Data(n) => self.add_packet(millis, (true, Flags::ACK), (start(n), 8, BYTES), None),
+                Data(n) => data(n, n),
+                SuperSegment(first, last) => data(first, last),
                 Ack(n) => self.add_packet(millis, (false, Flags::ACK), (8, start(n + 1), 0), None),
                 Duplicate(n, m) => {
+                    self.add_events(&[(millis, Sacked(n, m, m))]);
+                }
+                Sacked(n, first, last) => {
+                    let block = SackBlock { start: start(first), end: start(last + 1) };
                     let ack = start(n + 1);
-                    self.add_packet(millis, (false, Flags::ACK), (8, ack, 0), Some(block(m)));
+                    self.add_packet(millis, (false, Flags::ACK), (8, ack, 0), Some(block));
                 }
             }
         }
