@@ -137,7 +137,8 @@ def drawn_shared(seed: int) -> Drawn:
     set["receiver.dsack"] = random.random() < 0.6
     set["receiver.delayed_ack"] = random.choice(["40 ms", "200 ms"])
     sender = random.choice(SENDERS)
-    set["tcp.timestamps"] = random.random() < 0.25
+    table = "kernel" if sender == "linux" else "tcp"
+    set[f"{table}.timestamps"] = random.random() < 0.25
     if random.random() < 0.6:
         others = f'count = {random.choice([1, 2, 4, 8])}\nstart_jitter = "1 s"'
     else:
