@@ -235,4 +235,20 @@ mod tests {
             assert_eq!(add(&mut translations, 3, MIN_ISN, 71).len(), expected);
         }
     }
+
+    #[test]
+    fn a_new_side_takes_the_place_of_those_that_are_over() {
+        let mut translations = Translations::default();
+        for number in 1..=MAX_SIDES as u64 {
+            add(&mut translations, number, MIN_ISN, 0);
+        }
+        let others = |translations: &Translations| translations.recent[&MIN_ISN].others.len();
+        assert_eq!(others(&translations), MAX_SIDES - 1);
+        // The first is retransmitted.
+        add(&mut translations, 1, MIN_ISN, 50);
+        add(&mut translations, 20, MIN_ISN, 60);
+        assert_eq!(others(&translations), MAX_SIDES - 1);
+        add(&mut translations, 20, MIN_ISN, 61);
+        assert_eq!(others(&translations), 1);
+    }
 }

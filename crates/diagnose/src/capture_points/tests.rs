@@ -187,3 +187,22 @@ fn the_packets_of_a_second_are_not_diagnosed_after_a_late_find() {
     assert_eq!(TwoCapturePoints::new(None, Some(seconds(5))).settles, seconds(6));
     assert_eq!(TwoCapturePoints::new(None, None).settles, seconds(0));
 }
+
+#[test]
+fn a_packet_waits_a_minute_for_its_second_copy() {
+    let is_first = |others: &[u64], seconds: u64| {
+        let mut points = TwoCapturePoints::new(None, None);
+        let mut first = |id: u16, seconds: u64| {
+            let mut packet = Captured::empty().packet;
+            packet.identification = id;
+            let at = Instant::START + Duration::from_secs(seconds);
+            points.of(End::Client, &packet, at).1
+        };
+        assert!(first(1, 0));
+        others.iter().zip(2..).for_each(|(&seconds, id)| assert!(first(id, seconds)));
+        first(1, seconds)
+    };
+    assert!(!is_first(&[60], 60));
+    assert!(is_first(&[61], 61));
+    assert!(is_first(&[61], 62));
+}

@@ -20,5 +20,6 @@ mod script;
 mod stacks;
 mod timeouts;
 mod timers;
+mod trace;
 mod translation;
 mod watch;
