@@ -2,6 +2,7 @@
 
 mod failures;
 mod full_link;
+mod lone_syns;
 mod loss_rate;
 mod outages;
 mod pauses;
@@ -27,6 +28,7 @@ use crate::vantage::Vantage;
 
 pub use failures::FailedConnections;
 pub(crate) use full_link::{FullLink, Queues};
+pub(crate) use lone_syns::LoneSyns;
 pub use loss_rate::LossRate;
 pub(crate) use outages::Outage;
 
@@ -62,6 +64,9 @@ pub struct CaptureTotals {
     pub connections: u64,
     /// Connections with packets of one end only.
     pub one_way: u64,
+    /// Of these, those with a single SYN.
+    #[serde(skip)]
+    pub(crate) lone_syns: LoneSyns,
     /// Connections with retransmissions that were captured at the receiver.
     pub at_receiver: u64,
     /// Connections of which the capture has several sides of a translator.
@@ -238,6 +243,7 @@ impl CaptureTotals {
             (Some(_), _) => self.one_way += 1,
             (None, _) => self.connections += 1,
         }
+        self.add_lone_syn(report);
         let at_receiver = report.vantage == Vantage::Receiver;
         self.at_receiver += u64::from(at_receiver && !report.retransmissions.is_empty());
         self.translated += u64::from(!report.translations.is_empty());

@@ -176,8 +176,9 @@ fn idle(totals: &CaptureTotals) -> Option<Sentence> {
 
 fn one_way(totals: &CaptureTotals) -> Option<Sentence> {
     let text = "Capture again where both directions pass, such as on one of the two hosts.";
-    let sentence = || Sentence::new(text, "", &[("one_way", json!(totals.one_way))]);
-    (totals.one_way > 0).then(sentence)
+    let one_direction = totals.one_direction();
+    let sentence = || Sentence::new(text, "", &[("one_way", json!(one_direction))]);
+    (one_direction > 0).then(sentence)
 }
 
 /// What to change in the settings of TCP.

@@ -11,13 +11,16 @@ use crate::totals::{CaptureTotals, FailedConnections};
 
 /// One sentence for each kind of failure.
 pub(super) fn sentences(totals: &CaptureTotals) -> impl Iterator<Item = Sentence> {
-    let of_one = totals.is_single();
-    totals.failures.iter().map(move |(kind, failed)| sentence(*kind, failed, of_one))
+    totals.failures.iter().map(|(kind, failed)| sentence(*kind, failed, totals))
 }
 
-fn sentence(kind: FailureKind, failed: &FailedConnections, of_one: bool) -> Sentence {
-    let text = if of_one { one(kind, failed) } else { several(kind, failed) };
-    let text = format!("{text} {}", meaning(kind, failed));
+fn sentence(kind: FailureKind, failed: &FailedConnections, totals: &CaptureTotals) -> Sentence {
+    let text = if totals.is_single() { one(kind, failed) } else { several(kind, failed) };
+    let meaning = match totals.lone_syns() {
+        Some(_) if kind == SynAckUnanswered => "Forged addresses of a SYN flood never answer.",
+        _ => meaning(kind, failed),
+    };
+    let text = format!("{text} {meaning}");
     let repeats = match kind {
         SynUnanswered | SynAckUnanswered | DataUnanswered => {
             format!("{}, no answer", counted(failed.repeats, "retransmission"))

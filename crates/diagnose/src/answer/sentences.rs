@@ -17,7 +17,7 @@ use super::words::{counted, counted_losses, rate, seconds, times, were};
 use crate::pair::{Pair, PairDirection};
 use crate::report::ConnectionReport;
 use crate::summary::SkippedPackets;
-use crate::totals::CaptureTotals;
+use crate::totals::{CaptureTotals, LoneSyns};
 use crate::vantage::Vantage;
 
 /// The capture has no TCP.
@@ -123,9 +123,10 @@ fn of_network(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence> {
         }
         None => Some(failures),
     };
-    if totals.one_way > 0 {
+    if totals.one_direction() > 0 {
         said.push(one_way(totals));
     }
+    said.extend(totals.lone_syns().map(|syns| lone_syns(totals, syns)));
     said.extend(missing_direction::sentence(totals));
     if totals.connections > 0 {
         said.extend(of_both_directions(totals, subject));
@@ -165,7 +166,8 @@ fn of_both_directions(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence
 }
 
 fn one_way(totals: &CaptureTotals) -> Sentence {
-    let text = match (totals.connections, totals.one_way) {
+    let one_direction = totals.one_direction();
+    let text = match (totals.connections, one_direction) {
         (0, 1) => "Only one direction of this connection was captured, which shows neither losses \
                    nor late acknowledgments."
             .into(),
@@ -179,11 +181,32 @@ fn one_way(totals: &CaptureTotals) -> Sentence {
         ),
     };
     let basis = format!(
-        "{} with packets of one end, {} with packets of both",
-        totals.one_way, totals.connections
+        "{one_direction} with packets of one end, {} with packets of both",
+        totals.connections
     );
-    let figures = [("one_way", json!(totals.one_way)), ("two_way", json!(totals.connections))];
+    let figures = [("one_way", json!(one_direction)), ("two_way", json!(totals.connections))];
     Sentence::new(text, basis, &figures)
+}
+
+fn lone_syns(totals: &CaptureTotals, syns: &LoneSyns) -> Sentence {
+    let (number, server) = &syns.first;
+    let text = match syns.to_one_server {
+        true => format!(
+            "{} to {server} got no answer and were not repeated, as in a SYN flood. If other \
+             clients fail to connect, its queue of half-open connections is full: `nstat -az \
+             TcpExtTCPReqQFullDrop` on the server counts what it discarded, and `sysctl \
+             net.ipv4.tcp_syncookies=1` answers without the queue.",
+            counted(syns.count, "SYN")
+        ),
+        false => format!(
+            "{}, such as that of number {number} to {server}, got no answer and were not \
+             repeated, as in a scan of ports or addresses.",
+            counted(syns.count, "SYN")
+        ),
+    };
+    let all = totals.connections + totals.one_way + totals.unopened();
+    let basis = format!("{} of {}", syns.count, counted(all, "connection"));
+    Sentence::new(text, basis, &[("lone_syns", json!(syns.count))])
 }
 
 fn listen_queue(totals: &CaptureTotals) -> Sentence {

@@ -146,6 +146,7 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         pauses: connection.pauses,
         unreported: 0,
         only_from: only_from(connection),
+        is_lone_syn: connection.seen == [1, 0] && connection.handshake.openings[0].is_some(),
         segments: [End::Client, End::Server]
             .map(|end| direction(end).map_or(0, |sent| sent.segments)),
         time_lost: None,

@@ -96,6 +96,9 @@ pub struct ConnectionReport {
     /// The end whose packets alone are in the capture, `client` or `server`; `None` if both ends'
     /// are.
     pub only_from: Option<&'static str>,
+    /// Has the capture one SYN of it and nothing else?
+    #[serde(skip)]
+    pub(crate) is_lone_syn: bool,
     /// The data segments that each end sent, retransmissions included; super-segments count as the
     /// segments on the wire.
     pub segments: [u64; 2],

@@ -69,6 +69,27 @@ fn connections_of_one_end_and_unanswered_syns_are_counted_apart() {
 }
 
 #[test]
+fn many_lone_syns_are_no_missing_direction() {
+    let syn = |server: &str| ConnectionReport {
+        only_from: Some("client"),
+        is_lone_syn: true,
+        server: server.into(),
+        ..report()
+    };
+    let one_way = ConnectionReport { only_from: Some("client"), ..report() };
+    let totals = over(&[vec![one_way.clone()], vec![syn("a:80"); 10]].concat());
+    let syns = totals.lone_syns().expect("ten");
+    assert_eq!((syns.count, syns.to_one_server, totals.one_direction()), (10, true, 1));
+    assert_eq!(syns.first, (report().number, "a:80".into()));
+    let totals = over(&[vec![syn("b:80")], vec![syn("a:80"); 9]].concat());
+    assert!(!totals.lone_syns().expect("ten").to_one_server);
+    // Their answers may be missing.
+    let totals = over(&[vec![one_way], vec![syn("a:80"); 9]].concat());
+    assert!(totals.lone_syns().is_none());
+    assert_eq!(totals.one_direction(), 10);
+}
+
+#[test]
 fn only_captures_at_the_receiver_with_retransmissions_hide_the_cost() {
     let of = |vantage, retransmissions: &[RetransmissionReport]| {
         twice(|report| {
