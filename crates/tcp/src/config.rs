@@ -16,8 +16,8 @@ use rtolab_settings::{Choice, IntegerRange, Mss, Positive, Settings};
 use rtolab_time::Duration;
 
 use crate::response::CustomResponse;
+use crate::segment::MAX_WINDOW_SHIFT;
 use crate::spurious::{DetectorId, Requirement};
-use crate::wire::MAX_WINDOW_SHIFT;
 
 pub use crate::response::Response;
 pub use crate::spurious::{

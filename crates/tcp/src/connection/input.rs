@@ -10,9 +10,8 @@ use super::{Connection, Failure, NegotiatedOptions, State};
 use crate::config::{Algorithm, EcnFallback, Handshake, InWindow, MaxWindow, RepeatedSyn};
 use crate::event::Event;
 use crate::flight::Cause;
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, MAX_WINDOW_SHIFT, Segment};
 use crate::seq::Seq;
-use crate::wire::MAX_WINDOW_SHIFT;
 
 /// The length of the timestamps option with its padding, in bytes.
 const TIMESTAMP_BYTES: u32 = 12;
