@@ -95,6 +95,11 @@ impl Arrivals {
         if start >= self.max {
             if start > self.max {
                 let timestamp = segment.timestamps().map(|timestamps| timestamps.value);
+    /// Does the capture lack the byte at `seq`, although it has later ones?
+    pub fn lacks(&self, seq: Seq) -> bool {
+        self.gaps.iter().any(|gap| gap.start <= seq && seq < gap.end)
+    }
+
                 let ip_id = frame.ip_id;
                 let opened = Opened { at: frame.at, ip_id, timestamp };
                 self.open(Gap { start: self.max, end: start, opened });
