@@ -7,6 +7,7 @@ mod outages;
 mod pauses;
 #[cfg(test)]
 mod tests;
+mod transfers;
 
 use std::collections::BTreeMap;
 
@@ -29,6 +30,7 @@ pub use failures::FailedConnections;
 pub(crate) use full_link::{FullLink, Queues};
 pub use loss_rate::LossRate;
 pub(crate) use outages::Outage;
+pub(crate) use transfers::{MIN_BYTES, MIN_TRANSFER};
 
 /// Needed retransmissions belong to one burst of losses if they are within a round trip, or within
 /// this time in seconds.
@@ -64,6 +66,12 @@ pub struct CaptureTotals {
     pub one_way: u64,
     /// Connections with retransmissions that were captured at the receiver.
     pub at_receiver: u64,
+    /// Connections with data that were captured at its receiver, which hardly shows delays.
+    #[serde(skip)]
+    pub(crate) without_delays: u64,
+    /// Connections that are long enough to have a rate.
+    #[serde(skip)]
+    pub(crate) transfers: u64,
     /// Connections of which the capture has several sides of a translator.
     #[serde(skip)]
     pub(crate) translated: u64,
@@ -245,6 +253,7 @@ impl CaptureTotals {
         self.missed_bytes += report.missed_bytes;
         if report.cut_duplicates.0 > 0 {
             (self.cut_duplicates, self.cut_at) =
+        self.add_transfer(report);
                 (self.cut_duplicates + report.cut_duplicates.0, report.cut_duplicates.1);
         }
         for (sum, count) in self.recoveries.iter_mut().zip(report.recoveries) {
