@@ -197,6 +197,7 @@ impl HalfConnection {
             Arrival::New
             | Arrival::SeenBefore
             | Arrival::FillsHole
+            | Arrival::ReplacesDiscarded
             | Arrival::BeforeCapture
             | Arrival::Acknowledged
             | Arrival::Untracked => self.retransmit(segment, frame, arrival, view()),

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::class::TimeoutClass;
-use crate::evidence::Necessity;
+use crate::evidence::{Necessity, ORIGINAL_DISCARDED};
 use crate::failure::FailureKind;
 use crate::half_connection::Reordering;
 use crate::missing_direction::MissingDirection;
@@ -95,8 +95,11 @@ pub struct CaptureTotals {
     pub(crate) recoveries: [u64; 2],
     /// Data segments, retransmissions included.
     pub segments: u64,
-    /// Lost data segments: those whose retransmission was needed.
+    /// Lost data segments: those whose retransmission was needed, except the discarded ones.
     pub lost: u64,
+    /// Data segments that came so late that the receiver discarded them for their old timestamps.
+    #[serde(skip)]
+    pub(crate) discarded: u64,
     /// Lost segments that open a connection: SYN, SYN-ACK, the client's first data.
     pub lost_openings: u64,
     /// Lost FINs.
@@ -250,10 +253,10 @@ impl CaptureTotals {
         self.at_receiver += u64::from(at_receiver && !report.retransmissions.is_empty());
         self.translated += u64::from(!report.translations.is_empty());
         self.bytes += report.bytes.iter().sum::<u64>();
+        self.add_transfer(report);
         self.missed_bytes += report.missed_bytes;
         if report.cut_duplicates.0 > 0 {
             (self.cut_duplicates, self.cut_at) =
-        self.add_transfer(report);
                 (self.cut_duplicates + report.cut_duplicates.0, report.cut_duplicates.1);
         }
         for (sum, count) in self.recoveries.iter_mut().zip(report.recoveries) {
@@ -468,6 +471,10 @@ impl CaptureTotals {
                 Necessity::Needed => {
                     self.needed += 1;
                     let segments = u64::from(retransmission.segments.max(1));
+                    if retransmission.shows(&ORIGINAL_DISCARDED) {
+                        self.discarded += segments;
+                        continue;
+                    }
                     lost_openings += if retransmission.is_opening { segments } else { 0 };
                     // A lost SYN, SYN-ACK or FIN is no lost data.
                     if retransmission.len == 0 {

@@ -222,7 +222,7 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
         0 if totals.late.count + totals.idle_timeouts == 0 => {
             return healthy(report, basis, totals);
         }
-        _ if totals.lost == 0 && totals.unneeded > 0 && is_reordering(totals) => return None,
+        _ if totals.lost == 0 && retransmits_late(totals) && is_reordering(totals) => return None,
         _ if is_barely_disturbed(totals) => return healthy(report, basis, totals),
         _ if is_at_receiver && totals.unneeded <= FEW_UNNEEDED => {
             "Only a capture at the sender shows whether a setting of TCP would save time."
@@ -251,9 +251,15 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
     Some(Sentence::new(text, basis, &figures))
 }
 
+/// Did the sender retransmit data that was only late?
+const fn retransmits_late(totals: &CaptureTotals) -> bool {
+    totals.unneeded + totals.discarded > 0
+}
+
 /// Was nothing lost or late, and hardly anything retransmitted?
 fn is_barely_disturbed(totals: &CaptureTotals) -> bool {
     let disturbances = totals.lost
+        + totals.discarded
         + totals.timeouts
         + totals.handshake
         + totals.delays()
@@ -331,12 +337,6 @@ fn healthy(
         _ if report.is_some_and(|report| report.window_limit().is_some()) => return None,
         // The sentence about the silences says where to look.
         None if totals.undecided.count + totals.stopped_at_end.count > 0 => return None,
-        None => {
-            "If it is slow, losses and delays are not the reason: look at the application.".into()
-        }
-        Some((_, busy)) if totals.idle() >= busy => format!(
-            "These silences took {} of the transfer's {}; outside them it ran at {} on average.",
-            seconds(totals.idle()),
         None if report.is_none() && totals.transfers > 0 => format!(
             "{}. If together they ran at about the speed of a link, that link is the limit. \
              {LIMIT_AT_ENDS}",
@@ -347,6 +347,12 @@ fn healthy(
              sender, which shows delays."
                 .into()
         }
+        None => {
+            "If it is slow, losses and delays are not the reason: look at the application.".into()
+        }
+        Some((_, busy)) if totals.idle() >= busy => format!(
+            "These silences took {} of the transfer's {}; outside them it ran at {} on average.",
+            seconds(totals.idle()),
             seconds(totals.idle() + busy),
             rate(totals.bytes as f64 / busy)
         ),
