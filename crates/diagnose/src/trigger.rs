@@ -337,7 +337,8 @@ impl SenderState {
             let reported = self.gap.zip(rtt.srtt);
             let is_recent =
                 reported.is_some_and(|(gap, rtt)| at.since(gap) <= rtt / 4 + REO_TIMER_SLACK);
-            let is_reported = flight.sacked() > 0 || self.may_pace_fast_retransmit(flight);
+            let is_reported =
+                flight.sacked() > 0 || self.may_pace_fast_retransmit(at, (flight, rtt));
             if early && is_recent && is_reported && backoffs == 0 {
                 return self.trigger_by_ack(flight);
             }
@@ -374,9 +375,15 @@ impl SenderState {
     }
 
     /// Without SACK: may this be a fast retransmit that pacing delays, after enough duplicate ACKs?
-    fn may_pace_fast_retransmit(&self, flight: &Flight) -> bool {
+    fn may_pace_fast_retransmit(
+        &self,
+        at: Instant,
+        (flight, rtt): (&Flight, &RttStatistics),
+    ) -> bool {
+        let shortest = rtt.shortest_timeout();
+        let is_due = shortest.is_some_and(|shortest| self.since_restart(at) * 10 >= shortest * 9);
         let is_over = self.recovery != Recovery::None;
-        !flight.uses_sack() && !is_over && self.duplicates >= DUPLICATE_THRESHOLD
+        !flight.uses_sack() && !is_over && !is_due && self.duplicates >= DUPLICATE_THRESHOLD
     }
 
     /// Is this a timeout that may be a fast retransmit, because ACKs came whose SACK blocks the
