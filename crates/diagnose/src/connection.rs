@@ -339,6 +339,7 @@ impl Connection {
             let opening = Opening { syn: *segment, syn_fingerprint, frame: number };
             self.handshake.is_cut |= opening.syn_fingerprint.is_cut;
             self.handshake.openings[from as usize] = Some(opening);
+            self.recent[from.other() as usize].on_peer_syn();
             if let Some(sending) = &mut self.ends[from.other() as usize] {
                 sending.sender_state.on_syn(at);
             }

@@ -15,7 +15,7 @@ use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use loss_response::LossResponse;
-use network_duplicates::NetworkDuplicates;
+use network_duplicates::{NetworkDuplicates, repeats_block_of_fin};
 pub(crate) use single_segment::{SingleSegments, Timer};
 use window_limit::WindowLimit;
 
@@ -197,6 +197,7 @@ impl HalfConnection {
             Arrival::New
             | Arrival::SeenBefore
             | Arrival::FillsHole
+            | Arrival::ReplacesDiscarded
             | Arrival::BeforeCapture
             | Arrival::Acknowledged
             | Arrival::Untracked => self.retransmit(segment, frame, arrival, view()),
@@ -381,7 +382,11 @@ impl HalfConnection {
         self.episodes.on_packet_received(frame.at);
         let duplicates = self.sender_state.duplicates();
         let (sacked, sacked_end) = (self.flight().sacked(), self.flight().sacked_end());
-        let facts = self.detectors.on_ack(segment, frame.at);
+        let is_stale = segment.sack_count() > 0 && repeats_block_of_fin(self.flight(), segment);
+        let mut facts = self.detectors.on_ack(segment, frame.at);
+        if let Some(facts) = facts.as_mut().filter(|_| is_stale) {
+            facts.dsack = None;
+        }
         self.sender_state.on_ack(segment, facts.as_ref(), frame.at);
         self.conformance.on_ack(segment);
         if let Some(timestamps) = segment.timestamps().filter(|_| segment.flags.has(Flags::ACK)) {

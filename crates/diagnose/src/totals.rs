@@ -8,13 +8,14 @@ mod outages;
 mod pauses;
 #[cfg(test)]
 mod tests;
+mod transfers;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::class::TimeoutClass;
-use crate::evidence::Necessity;
+use crate::evidence::{Necessity, ORIGINAL_DISCARDED};
 use crate::failure::FailureKind;
 use crate::half_connection::Reordering;
 use crate::missing_direction::MissingDirection;
@@ -31,6 +32,7 @@ pub(crate) use full_link::{FullLink, Queues};
 pub(crate) use lone_syns::LoneSyns;
 pub use loss_rate::LossRate;
 pub(crate) use outages::Outage;
+pub(crate) use transfers::{MIN_BYTES, MIN_TRANSFER};
 
 /// Needed retransmissions belong to one burst of losses if they are within a round trip, or within
 /// this time in seconds.
@@ -69,6 +71,12 @@ pub struct CaptureTotals {
     pub(crate) lone_syns: LoneSyns,
     /// Connections with retransmissions that were captured at the receiver.
     pub at_receiver: u64,
+    /// Connections with data that were captured at its receiver, which hardly shows delays.
+    #[serde(skip)]
+    pub(crate) without_delays: u64,
+    /// Connections that are long enough to have a rate.
+    #[serde(skip)]
+    pub(crate) transfers: u64,
     /// Connections of which the capture has several sides of a translator.
     #[serde(skip)]
     pub(crate) translated: u64,
@@ -92,8 +100,11 @@ pub struct CaptureTotals {
     pub(crate) recoveries: [u64; 2],
     /// Data segments, retransmissions included.
     pub segments: u64,
-    /// Lost data segments: those whose retransmission was needed.
+    /// Lost data segments: those whose retransmission was needed, except the discarded ones.
     pub lost: u64,
+    /// Data segments that came so late that the receiver discarded them for their old timestamps.
+    #[serde(skip)]
+    pub(crate) discarded: u64,
     /// Lost segments that open a connection: SYN, SYN-ACK, the client's first data.
     pub lost_openings: u64,
     /// Lost FINs.
@@ -248,6 +259,7 @@ impl CaptureTotals {
         self.at_receiver += u64::from(at_receiver && !report.retransmissions.is_empty());
         self.translated += u64::from(!report.translations.is_empty());
         self.bytes += report.bytes.iter().sum::<u64>();
+        self.add_transfer(report);
         self.missed_bytes += report.missed_bytes;
         if report.cut_duplicates.0 > 0 {
             (self.cut_duplicates, self.cut_at) =
@@ -465,6 +477,10 @@ impl CaptureTotals {
                 Necessity::Needed => {
                     self.needed += 1;
                     let segments = u64::from(retransmission.segments.max(1));
+                    if retransmission.shows(&ORIGINAL_DISCARDED) {
+                        self.discarded += segments;
+                        continue;
+                    }
                     lost_openings += if retransmission.is_opening { segments } else { 0 };
                     // A lost SYN, SYN-ACK or FIN is no lost data.
                     if retransmission.len == 0 {

@@ -6,8 +6,7 @@ use super::round_trips::{self, is_reordering};
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::words::{bytes, counted, rate, seconds};
 use crate::report::ConnectionReport;
-use crate::totals::{CaptureTotals, FullLink};
-use crate::vantage::Vantage;
+use crate::totals::{CaptureTotals, FullLink, MIN_BYTES, MIN_TRANSFER};
 
 /// Fewer losses say nothing about their cause.
 const SOME_LOSSES: u64 = 10;
@@ -17,10 +16,12 @@ const FEW_UNNEEDED: u64 = 3;
 /// If no more than one of this many segments is retransmitted without need, that costs hardly any
 /// time.
 const SEGMENTS_PER_UNNEEDED: u64 = 100;
-/// Shorter transfers than this, in seconds, have no meaningful rate.
-const MIN_TRANSFER: f64 = 0.5;
-/// The payload of fewer bytes says nothing about a rate.
-const MIN_BYTES: u64 = 100_000;
+
+/// What to look at if neither the network nor the link limits a sender.
+const LIMIT_AT_ENDS: &str = "If the link is clearly faster, the limit is at the ends: `ss -ti` on \
+                             the sender shows whether that is its application (`app_limited`), \
+                             its socket buffer (`sndbuf_limited`) or the receiver \
+                             (`rwnd_limited`).";
 
 /// The minimum growth of one-way delays that shows a queue, in seconds.
 const MIN_QUEUE_S: f64 = 0.002;
@@ -222,7 +223,7 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
         0 if totals.late.count + totals.idle_timeouts == 0 => {
             return healthy(report, basis, totals);
         }
-        _ if totals.lost == 0 && totals.unneeded > 0 && is_reordering(totals) => return None,
+        _ if totals.lost == 0 && retransmits_late(totals) && is_reordering(totals) => return None,
         _ if is_barely_disturbed(totals) => return healthy(report, basis, totals),
         _ if is_at_receiver && totals.unneeded <= FEW_UNNEEDED => {
             "Only a capture at the sender shows whether a setting of TCP would save time."
@@ -251,9 +252,15 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
     Some(Sentence::new(text, basis, &figures))
 }
 
+/// Did the sender retransmit data that was only late?
+const fn retransmits_late(totals: &CaptureTotals) -> bool {
+    totals.unneeded + totals.discarded > 0
+}
+
 /// Was nothing lost or late, and hardly anything retransmitted?
 fn is_barely_disturbed(totals: &CaptureTotals) -> bool {
     let disturbances = totals.lost
+        + totals.discarded
         + totals.timeouts
         + totals.handshake
         + totals.delays()
@@ -331,6 +338,16 @@ fn healthy(
         _ if report.is_some_and(|report| report.window_limit().is_some()) => return None,
         // The sentence about the silences says where to look.
         None if totals.undecided.count + totals.stopped_at_end.count > 0 => return None,
+        None if report.is_none() && totals.transfers > 0 => format!(
+            "{}. If together they ran at about the speed of a link, that link is the limit. \
+             {LIMIT_AT_ENDS}",
+            did_not_slow("the connections", totals)
+        ),
+        None if totals.without_delays > 0 => {
+            "If it is slow, losses are not the reason: look at the application, and capture at the \
+             sender, which shows delays."
+                .into()
+        }
         None => {
             "If it is slow, losses and delays are not the reason: look at the application.".into()
         }
@@ -341,20 +358,20 @@ fn healthy(
             rate(totals.bytes as f64 / busy)
         ),
         Some((speed, _)) => {
-            let reason = match report.is_some_and(|report| report.vantage == Vantage::Receiver) {
-                true => {
-                    "No losses slowed the transfer down (a capture at the receiver shows no \
-                         delays)"
-                }
-                false => "Neither losses nor delays slowed the transfer down",
-            };
+            let reason = did_not_slow("the transfer", totals);
             format!(
                 "{reason}; it ran at {speed}. If that is about the speed of the link, the link is \
-                 the limit. If the link is clearly faster, the limit is at the ends: `ss -ti` on \
-                 the sender shows whether that is its application (`app_limited`), its socket \
-                 buffer (`sndbuf_limited`) or the receiver (`rwnd_limited`)."
+                 the limit. {LIMIT_AT_ENDS}"
             )
         }
     };
     Some(Sentence::new(text, basis, &figures))
+}
+
+/// Says that the network did not slow down a transfer, or all connections.
+fn did_not_slow(what: &str, totals: &CaptureTotals) -> String {
+    match totals.without_delays {
+        0 => format!("Neither losses nor delays slowed {what} down"),
+        _ => format!("No losses slowed {what} down (a capture at the receiver shows no delays)"),
+    }
 }

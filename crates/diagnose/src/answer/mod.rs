@@ -197,7 +197,7 @@ fn ranked(connections: &[ConnectionReport]) -> [Vec<&ConnectionReport>; 2] {
 }
 
 fn network(totals: &CaptureTotals) -> NetworkVerdict {
-    let late = totals.spurious + totals.held.count + totals.late.count > 0
+    let late = totals.delays() + totals.discarded > 0
         || totals.ack_lost == 0 && totals.unneeded > 0 && totals.lost == 0;
     let nothing_known = totals.lost == 0
         && totals.unneeded == 0

@@ -68,12 +68,21 @@ impl Connection {
             // The silence lasts until the window opens (`on_ack`).
             _ if has_zero_window(from.other()) || has_zero_window(from) => return None,
             _ if waits(from.other()) => self.late(frame.at, (from, from.other())),
+            true if self.is_gap_at_receiver(from) => (from, Wait::Unknown),
             true if waits(from) => self.late(frame.at, (from.other(), from)),
             true if self.turnarounds.vantage(from) == Vantage::Sender => (from, Wait::Application),
             true => (from, Wait::Unknown),
             false => return None,
         };
         Some(silence(self.active, (frame.at, frame.number), (name(end), wait)))
+    }
+
+    /// Does the receiver of `sender`, at which the capture was made, acknowledge no more because it
+    /// lacks data? Then nothing is outstanding that it could acknowledge.
+    fn is_gap_at_receiver(&self, sender: End) -> bool {
+        let lacks = |one: &HalfConnection| one.arrivals.lacks(one.flight().una());
+        self.turnarounds.vantage(sender) == Vantage::Receiver
+            && self.ends[sender as usize].as_deref().is_some_and(lacks)
     }
 
     /// The reason why `receiver` acknowledged data of `sender` only now.
@@ -103,7 +112,10 @@ impl Connection {
         let is_pause = match wait {
             Wait::Application => true,
             // At the receiver, all that has arrived is acknowledged while the next flight comes.
-            Wait::Unknown => self.turnarounds.of(from).is_some_and(|rtt| length >= rtt * 2),
+            Wait::Unknown => {
+                let is_long = self.turnarounds.of(from).is_some_and(|rtt| length >= rtt * 2);
+                is_long && !self.is_gap_at_receiver(from)
+            }
             Wait::Network | Wait::Window | Wait::Host => false,
         };
         is_pause.then_some((length, wait))

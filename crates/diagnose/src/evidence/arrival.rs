@@ -8,6 +8,9 @@ pub(super) static BOTH_COPIES_SEEN: EvidenceKind = EvidenceKind::new("both-copie
 /// The copy is the first one to arrive, and it arrives after data that was sent later.
 pub(super) static FILLS_HOLE: EvidenceKind = EvidenceKind::new("fills-hole", 0.98);
 
+/// The same, but an earlier copy arrived, and the receiver discarded it for its old timestamp.
+pub(crate) static ORIGINAL_DISCARDED: EvidenceKind = EvidenceKind::new("original-discarded", 0.98);
+
 pub(super) fn both_copies_seen(index: usize, copy: &Retransmission) -> Option<Finding> {
     let is_seen_again = copy.arrival == Arrival::SeenBefore;
     is_seen_again.then(|| Bound::AtMost(index - 1).shown_by(copy.frame))
@@ -16,4 +19,9 @@ pub(super) fn both_copies_seen(index: usize, copy: &Retransmission) -> Option<Fi
 pub(super) fn fills_hole(index: usize, copy: &Retransmission) -> Option<Finding> {
     let fills = copy.arrival == Arrival::FillsHole;
     fills.then(|| Bound::AtLeast(index).shown_by(copy.frame))
+}
+
+pub(super) fn original_discarded(index: usize, copy: &Retransmission) -> Option<Finding> {
+    let replaces = copy.arrival == Arrival::ReplacesDiscarded;
+    replaces.then(|| Bound::AtLeast(index).shown_by(copy.frame))
 }

@@ -28,6 +28,7 @@ mod timestamps;
 
 use std::collections::BTreeMap;
 
+pub(crate) use arrival::ORIGINAL_DISCARDED;
 pub use assess::Necessity;
 pub(crate) use assess::{Assessment, assess};
 pub(crate) use either_ack::OF_EITHER_ACK;
@@ -97,6 +98,7 @@ pub(crate) static KINDS: Kinds = Kinds {
     at_receiver: &[
         (&arrival::BOTH_COPIES_SEEN, arrival::both_copies_seen),
         (&arrival::FILLS_HOLE, arrival::fills_hole),
+        (&arrival::ORIGINAL_DISCARDED, arrival::original_discarded),
         (&already_acknowledged::KIND, already_acknowledged::at_receiver),
     ],
     at_end: &[

@@ -29,6 +29,9 @@ fn a_capture_at_the_receiver_shows_which_copy_arrived_first() {
     let fills = |arrival| bound(arrival::fills_hole(2, &retransmission(arrival)));
     assert_eq!(fills(Arrival::FillsHole), Some(Bound::AtLeast(2)));
     assert_eq!(fills(Arrival::Reordered), None);
+    let replaces = |arrival| bound(arrival::original_discarded(2, &retransmission(arrival)));
+    assert_eq!(replaces(Arrival::ReplacesDiscarded), Some(Bound::AtLeast(2)));
+    assert_eq!(replaces(Arrival::FillsHole), None);
     let acked = |arrival| bound(already_acknowledged::at_receiver(2, &retransmission(arrival)));
     assert_eq!(acked(Arrival::Acknowledged), Some(Bound::AtMost(1)));
     assert_eq!(acked(Arrival::SeenBefore), None);

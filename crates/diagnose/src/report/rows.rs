@@ -13,6 +13,7 @@ use crate::conformance::ConformanceFinding;
 use crate::evidence::Necessity;
 use crate::failure::ConnectionFailure;
 use crate::half_connection::{Reordering, Timer};
+use crate::history::EvidenceKind;
 use crate::missing_direction::MissingDirection;
 use crate::pauses::Pauses;
 use crate::rtt::RoundTrips;
@@ -218,6 +219,13 @@ pub struct RetransmissionReport {
     pub evidence: Vec<EvidenceReport>,
     /// The evidence against it.
     pub against: Vec<EvidenceReport>,
+}
+
+impl RetransmissionReport {
+    /// Does evidence of this kind that its own frame shows support the verdict?
+    pub(crate) fn shows(&self, kind: &EvidenceKind) -> bool {
+        self.evidence.iter().any(|piece| piece.kind == kind.name && piece.frame == self.frame)
+    }
 }
 
 /// A piece of evidence.

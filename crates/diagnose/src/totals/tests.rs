@@ -10,7 +10,7 @@ use crate::closing::ClosingSilence;
 use crate::evidence::Necessity::{Needed, Unknown, Unneeded};
 use crate::failure::ConnectionFailure;
 use crate::report::samples::{episode, report, retransmission, silence, timeout};
-use crate::report::{Options, RetransmissionReport, TimeoutReport};
+use crate::report::{EvidenceReport, Options, RetransmissionReport, TimeoutReport};
 use crate::silence::IdleTimeout;
 
 /// The totals over these connections.
@@ -429,4 +429,42 @@ fn retransmissions_that_nothing_answered_are_explained() {
     });
     assert!(only.is_unanswered_only());
     assert!(!over(&[report()]).is_unanswered_only());
+}
+
+/// From 100 kB and half a second without silences on.
+#[test]
+fn transfers_are_connections_with_a_rate() {
+    let of = |bytes, end, silent| {
+        let totals = twice(|report| {
+            (report.bytes, report.end) = ([bytes, 0], end);
+            report.silences = vec![silence("client", silent, Wait::Application)];
+        });
+        totals.transfers
+    };
+    assert_eq!([of(100_000, 2.5, 2.0), of(99_999, 2.5, 2.0), of(100_000, 2.4, 2.0)], [2, 0, 0]);
+}
+
+#[test]
+fn captures_at_the_receiver_of_data_hide_delays() {
+    let of = |vantage, bytes| {
+        twice(|report| (report.vantage, report.bytes) = (vantage, [bytes, 0])).without_delays
+    };
+    assert_eq!([of(Vantage::Receiver, 1), of(Vantage::Receiver, 0)], [2, 0]);
+    assert_eq!(of(Vantage::Sender, 1), 0);
+}
+
+/// The evidence of a later copy that replaces this one does not count.
+#[test]
+fn segments_that_the_receiver_discarded_are_not_lost() {
+    let of = |kind, frame| {
+        let totals = twice(|report| {
+            let mut one = retransmission(1.0, Needed);
+            one.evidence = vec![EvidenceReport { kind, frame: one.frame + frame }];
+            report.retransmissions = vec![one];
+        });
+        [totals.needed, totals.lost, totals.discarded]
+    };
+    assert_eq!(of("original-discarded", 0), [2, 0, 2]);
+    assert_eq!(of("original-discarded", 1), [2, 2, 0]);
+    assert_eq!(of("fills-hole", 0), [2, 2, 0]);
 }

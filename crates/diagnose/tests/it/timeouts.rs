@@ -140,3 +140,28 @@ fn a_timeout_after_a_silence_is_one_although_sack_blocks_are_cut_off() {
     script.add_events(&[(2100, Ack(1)), (2800, Data(2)), (2900, Ack(3))]);
     assert_eq!(script.report().timeouts.len(), 1);
 }
+
+/// 32 was lost, and duplicate ACKs without SACK report it. The retransmission timeout is 300 ms on
+/// Linux, and may be 200 ms on other systems.
+#[test]
+fn a_fast_retransmit_that_pacing_delays_is_no_timeout() {
+    let triggers = |duplicates: u64, after: u64| {
+        let mut script = Script::opened((0, 100), false, false);
+        for number in 1..=31 {
+            let at = 1000 * u64::from(number);
+            script.add_events(&[(at, Data(number)), (at + 100, Ack(number))]);
+        }
+        (32..=39).for_each(|number| _ = script.add_events(&[(32_000, Data(number))]));
+        for one in 0..duplicates {
+            script.add_events(&[(32_000 + after - 15 + one, Ack(31))]);
+        }
+        let at = 32_000 + after;
+        let report = script.add_events(&[(at, Data(32)), (at + 100, Ack(39))]).report();
+        let trigger = report.retransmissions[0].trigger.name();
+        (trigger, report.timeouts.len(), report.findings.len())
+    };
+    assert_eq!(triggers(6, 112), ("fast", 0, 0));
+    assert_eq!(triggers(3, 179), ("fast", 0, 0));
+    assert_eq!(triggers(3, 181).0, "timeout");
+    assert_eq!(triggers(2, 112).0, "timeout");
+}

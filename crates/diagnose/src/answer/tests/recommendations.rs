@@ -271,3 +271,20 @@ fn a_full_window_is_the_limit_unless_it_was_closed_for_long() {
     assert!(of(3.0, 2.9).contains("was the limit for 6.0 s: it was small or closed"));
     assert!(!of(0.0, 3.0).contains("window was full"), "another sentence says so");
 }
+
+/// Several connections may fill a link together, and a capture at the receiver shows no delays.
+#[test]
+fn connections_that_fill_a_link_together_are_not_blamed_on_the_application() {
+    let of = |transfers, without_delays| {
+        advice_of(|totals| {
+            (totals.connections, totals.transfers, totals.without_delays) =
+                (2, transfers, without_delays);
+        })
+    };
+    let both = of(2, 2);
+    assert!(both.starts_with("No losses slowed the connections down (a capture"), "{both}");
+    assert!(both.contains("If together they ran at about the speed of a link, that"), "{both}");
+    assert!(of(1, 0).starts_with("Neither losses nor delays slowed the connections down."));
+    assert!(of(0, 0).starts_with("If it is slow, losses and delays are not the reason:"));
+    assert!(of(0, 1).starts_with("If it is slow, losses are not the reason:"));
+}
