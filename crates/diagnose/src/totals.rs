@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::class::TimeoutClass;
-use crate::evidence::Necessity;
+use crate::evidence::{Necessity, STILL_MISSING};
 use crate::failure::FailureKind;
 use crate::half_connection::Reordering;
 use crate::missing_direction::MissingDirection;
@@ -89,6 +89,9 @@ pub struct CaptureTotals {
     pub segments: u64,
     /// Lost data segments: those whose retransmission was needed.
     pub lost: u64,
+    /// Of these, those that reached the capture point at the receiver, but not its TCP.
+    #[serde(skip)]
+    pub(crate) lost_after_capture: u64,
     /// Lost segments that open a connection: SYN, SYN-ACK, the client's first data.
     pub lost_openings: u64,
     /// Lost FINs.
@@ -466,6 +469,9 @@ impl CaptureTotals {
                         continue;
                     }
                     lost += segments;
+                    let strongest = retransmission.evidence.first().map(|piece| piece.kind);
+                    let is_after_capture = strongest == Some(STILL_MISSING);
+                    self.lost_after_capture += if is_after_capture { segments } else { 0 };
                     first_data += if retransmission.is_opening { segments } else { 0 };
                     if retransmission.t - last > gap {
                         self.close_burst(burst);

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::after_capture;
 use super::round_trips::{self, is_reordering};
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::words::{bytes, counted, rate, seconds};
@@ -31,8 +32,8 @@ pub(super) fn advice(
     report: Option<&ConnectionReport>,
 ) -> impl Iterator<Item = Sentence> + use<> {
     let of_network = match totals.is_listen_queue_full() {
-        true => [Some(listen_queue(totals)), None],
-        false => [loss(totals, report), hold(totals)],
+        true => [Some(listen_queue(totals)), None, None],
+        false => [loss(totals, report), after_capture::advice(totals), hold(totals)],
     };
     of_network
         .into_iter()
@@ -59,7 +60,8 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
     let grew = out.and_then(|out| out.delay).map(|[least, _, most, _]| most - least);
     let grew = grew.filter(|grew| *grew >= MIN_QUEUE_S);
     let outage = totals.outage.filter(|_| !totals.is_listen_queue_full());
-    if outage.is_none() && (totals.lost + totals.ack_lost == 0 || totals.is_undecided()) {
+    let is_undecided = totals.lost + totals.ack_lost == 0 || totals.is_undecided();
+    if outage.is_none() && (is_undecided || after_capture::is_all(totals)) {
         return None;
     }
     let text = match totals.full_link() {
