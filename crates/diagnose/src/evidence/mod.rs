@@ -34,7 +34,7 @@ pub(crate) use assess::{Assessment, assess};
 pub(crate) use either_ack::OF_EITHER_ACK;
 pub(crate) use input::{ArrivedCopy, Findings, Pair, Retransmitting, SettledDirection};
 pub(crate) use no_gap::NO_GAP_REPORTED;
-pub(crate) use still_missing::NAME as STILL_MISSING;
+pub(crate) use still_missing::{KIND as OF_STILL_MISSING, NAME as STILL_MISSING};
 
 use crate::history::{
     Ack, EvidenceKind, Finding, Retransmission, RetransmissionHistory, RetransmittedRange,

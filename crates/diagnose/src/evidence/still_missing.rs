@@ -3,7 +3,7 @@
 
 use crate::history::{Arrival, Bound, EvidenceKind, Finding, Retransmission, RetransmittedRange};
 
-pub(super) static KIND: EvidenceKind = EvidenceKind::new(NAME, 0.97);
+pub(crate) static KIND: EvidenceKind = EvidenceKind::new(NAME, 0.97);
 
 /// Its name in documents.
 pub(crate) const NAME: &str = "still-missing";
