@@ -65,10 +65,11 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
         return None;
     }
     let text = match totals.full_link() {
-        FullLink::Yes(_) if outage.is_some() => {
+        FullLink::Yes(_) if outage.is_some_and(|outage| !outage.is_after_capture) => {
             "Look for an outage of the path. The losses of the full link are no fault: TCP sends \
              faster until a link is full, and learns its speed from them."
         }
+        _ if outage.is_some_and(|outage| outage.is_after_capture) => after_capture::OUTAGE_ADVICE,
         _ if outage.is_some() => "Look for an outage of the path.",
         _ if totals.lost == 0 && is_lost_on_the_way => {
             "Packets were lost in both directions: look at the drop and error counters of the \

@@ -50,6 +50,20 @@ const fn capture(totals: &CaptureTotals) -> &'static str {
     }
 }
 
+/// A time in which acknowledgments passed the capture at the sender, but did not reach its TCP.
+pub(super) fn outage(length: &str, at: &str) -> String {
+    format!(
+        "For {length}, from {at} into the capture on, acknowledgments passed this capture at the \
+         sender, but did not reach the sender's TCP."
+    )
+}
+
+/// Where to look for what discards these acknowledgments.
+pub(super) const OUTAGE_ADVICE: &str = "The sending host discarded the acknowledgments, or the \
+    path did between the capture point and that host. On that host, look at the counters of the \
+    firewall (`nft list ruleset`, `iptables -nvL`), and at that of wrong checksums (`nstat -az \
+    TcpInCsumErrors`).";
+
 /// Where to look for what discards these segments.
 pub(super) fn advice(totals: &CaptureTotals) -> Option<Sentence> {
     let them = if is_all(totals) { "them" } else { "those that passed the capture" };
