@@ -332,9 +332,13 @@ impl HalfConnection {
             newest: self.history.newest.filter(|_| is_gap),
             reordering_window: self.rtt.reordering_window(),
         };
+        let reported = self.reported_beyond(segment, end).filter(|_| !now.is_known);
         let bytes = (segment.seq, end.max(segment.seq + 1));
         let range = self.history.on_retransmission(bytes, copy, original.as_ref());
         range.is_syn |= segment.flags.has(Flags::SYN);
+        if let Some(reported) = reported {
+            range.note_still_missing(reported, retransmission.frame);
+        }
         collect::on_retransmission(range, &now);
         if acked {
             range.due = at + self.rtt.answer_deadline();

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::class::TimeoutClass;
-use crate::evidence::{Necessity, ORIGINAL_DISCARDED};
+use crate::evidence::{Necessity, ORIGINAL_DISCARDED, STILL_MISSING};
 use crate::failure::FailureKind;
 use crate::half_connection::Reordering;
 use crate::missing_direction::MissingDirection;
@@ -105,6 +105,9 @@ pub struct CaptureTotals {
     /// Data segments that came so late that the receiver discarded them for their old timestamps.
     #[serde(skip)]
     pub(crate) discarded: u64,
+    /// Of these, those that reached the capture point at the receiver, but not its TCP.
+    #[serde(skip)]
+    pub(crate) lost_after_capture: u64,
     /// Lost segments that open a connection: SYN, SYN-ACK, the client's first data.
     pub lost_openings: u64,
     /// Lost FINs.
@@ -488,6 +491,9 @@ impl CaptureTotals {
                         continue;
                     }
                     lost += segments;
+                    let strongest = retransmission.evidence.first().map(|piece| piece.kind);
+                    let is_after_capture = strongest == Some(STILL_MISSING);
+                    self.lost_after_capture += if is_after_capture { segments } else { 0 };
                     first_data += if retransmission.is_opening { segments } else { 0 };
                     if retransmission.t - last > gap {
                         self.close_burst(burst);

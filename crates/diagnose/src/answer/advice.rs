@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::after_capture;
 use super::round_trips::{self, is_reordering};
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::words::{bytes, counted, rate, seconds};
@@ -32,8 +33,8 @@ pub(super) fn advice(
     report: Option<&ConnectionReport>,
 ) -> impl Iterator<Item = Sentence> + use<> {
     let of_network = match totals.is_listen_queue_full() {
-        true => [Some(listen_queue(totals)), None],
-        false => [loss(totals, report), hold(totals)],
+        true => [Some(listen_queue(totals)), None, None],
+        false => [loss(totals, report), after_capture::advice(totals), hold(totals)],
     };
     of_network
         .into_iter()
@@ -60,14 +61,16 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
     let grew = out.and_then(|out| out.delay).map(|[least, _, most, _]| most - least);
     let grew = grew.filter(|grew| *grew >= MIN_QUEUE_S);
     let outage = totals.outage.filter(|_| !totals.is_listen_queue_full());
-    if outage.is_none() && (totals.lost + totals.ack_lost == 0 || totals.is_undecided()) {
+    let is_undecided = totals.lost + totals.ack_lost == 0 || totals.is_undecided();
+    if outage.is_none() && (is_undecided || after_capture::is_all(totals)) {
         return None;
     }
     let text = match totals.full_link() {
-        FullLink::Yes(_) if outage.is_some() => {
+        FullLink::Yes(_) if outage.is_some_and(|outage| !outage.is_after_capture) => {
             "Look for an outage of the path. The losses of the full link are no fault: TCP sends \
              faster until a link is full, and learns its speed from them."
         }
+        _ if outage.is_some_and(|outage| outage.is_after_capture) => after_capture::OUTAGE_ADVICE,
         _ if outage.is_some() => "Look for an outage of the path.",
         _ if totals.lost == 0 && is_lost_on_the_way => {
             "Packets were lost in both directions: look at the drop and error counters of the \

@@ -2,6 +2,7 @@
 //! settings to change. Each sentence has the figures on which it is based.
 
 mod advice;
+mod after_capture;
 mod clock;
 mod closing;
 mod failures;

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::json;
 
+use super::after_capture;
 use super::sentence::{LONG_WAIT, Sentence};
 use super::words::{counted, seconds, times};
 use crate::totals::CaptureTotals;
@@ -19,11 +20,15 @@ pub(super) fn sentences(totals: &CaptureTotals) -> impl Iterator<Item = Sentence
 pub(super) fn outage(totals: &CaptureTotals) -> Option<Sentence> {
     let longest = totals.outage?;
     let what = if longest.is_of_acks { "came back" } else { "got through" };
-    let text = format!(
-        "Nothing {what} for {}, from {} into the capture on: an outage of the path.",
-        seconds(longest.length),
-        seconds(longest.at)
-    );
+    let (length, at) = (seconds(longest.length), seconds(longest.at));
+    let text = match longest.is_after_capture {
+        true => after_capture::outage(&length, &at),
+        false => {
+            format!(
+                "Nothing {what} for {length}, from {at} into the capture on: an outage of the path."
+            )
+        }
+    };
     let basis = format!("the timer expired {} then", times(longest.timeouts).to_lowercase());
     let figures = [
         ("longest", json!(longest.length)),

@@ -1,9 +1,10 @@
 //! The events of a direction that show what limits its sender, and how it reacts to losses.
 
-use rtolab_tcp::{Flags, Segment};
+use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use super::{HalfConnection, TIMESTAMPS};
+use crate::history::{reported_after, reported_beyond_gap};
 use crate::trigger::Trigger;
 
 impl HalfConnection {
@@ -70,6 +71,20 @@ impl HalfConnection {
             && segment.seq <= flight.una()
             && segment.end() >= flight.max()
             && self.sender_state.may_probe()
+    }
+
+    /// When the newest data passed that the receiver is known to have got after a retransmitted
+    /// range passed, and to have reported while it missed the range.
+    pub(super) fn reported_beyond(&self, segment: &Segment, end: Seq) -> Option<Instant> {
+        let una = self.flight().una();
+        if una >= end || segment.flags.has(Flags::SYN) {
+            return None;
+        }
+        if una < segment.seq {
+            return reported_after(self.flight(), end);
+        }
+        let state = (self.sender_state.duplicates(), self.sender_state.gap());
+        reported_beyond_gap(self.flight(), state)
     }
 
     /// Processes an ACK whose options the capture has cut off.

@@ -4,6 +4,7 @@ use super::{CaptureTotals, LONG_STALL};
 use crate::class::TimeoutClass;
 use crate::evidence::Necessity;
 use crate::report::{ConnectionReport, EpisodeReport, TimeoutReport};
+use crate::vantage::Vantage;
 
 /// A stall with fewer timeouts, of which all but the last were lost, is no outage of the path: a
 /// full queue may have dropped the only copy.
@@ -26,6 +27,8 @@ pub(crate) struct Outage {
     pub timeouts: u64,
     /// Did the data get through, and only the acknowledgments did not?
     pub is_of_acks: bool,
+    /// Did the acknowledgments pass a capture at the sender? They did not reach its TCP.
+    pub is_after_capture: bool,
 }
 
 impl CaptureTotals {
@@ -40,6 +43,7 @@ impl CaptureTotals {
             length: to - at,
             timeouts: own().filter(|one| one.t <= to).count() as u64,
             is_of_acks: episode.class == TimeoutClass::AckLost,
+            is_after_capture: passed_capture(report, episode),
         };
         let is_longest = self.outage.is_none_or(|longest| outage.length > longest.length);
         if outage.timeouts < OUTAGE_TIMEOUTS
@@ -86,6 +90,14 @@ impl CaptureTotals {
         self.repairing_timeouts += timeouts;
         self.repairs_by_timeout.add(episode.end.unwrap_or(last.t) - to);
     }
+}
+
+/// Did acknowledgments of all data pass a capture at the sender before its timer expired?
+fn passed_capture(report: &ConnectionReport, episode: &EpisodeReport) -> bool {
+    report.vantage == Vantage::Sender
+        && episode.from == report.sender
+        && episode.class == TimeoutClass::AckLost
+        && episode.cost.flight[0] == 0
 }
 
 /// The share of the segments that were lost at other times: those that were retransmitted outside

@@ -25,6 +25,23 @@ fn an_ack_of_much_data_is_late_unless_it_comes_when_an_answer_is_due() {
     assert_eq!(acknowledged_at_once(3000), [TimeoutClass::AckLost; 2]);
 }
 
+/// The sender's host discards the acknowledgments that its capture shows: each copy by timeout is
+/// answered by a D-SACK.
+#[test]
+fn acknowledgments_that_do_not_reach_the_senders_tcp_are_no_outage_of_the_path() {
+    let mut events = vec![(1000, Data(1)), (1100, Ack(1))];
+    events.extend((2..=5).map(|number| (2000, Data(number))));
+    events.push((2100, Ack(5)));
+    for at in [2500, 3100, 4300, 6700] {
+        events.extend([(at, Data(2)), (at + 100, Duplicate(5, 2))]);
+    }
+    events.extend([(6800, Data(6)), (6900, Ack(6))]);
+    let report = Script::opened((0, 100), false, true).add_events(&events).report();
+    let described = &report.episodes[0].description;
+    let why = "because acknowledgments had not reached the sender's TCP.";
+    assert!(described.contains(why), "{described}");
+}
+
 /// 2 and 3 were lost. Their fast retransmits are late, and both copies of 2 by timeout are lost.
 #[test]
 fn a_late_fast_retransmit_makes_the_timeouts_after_it_spurious() {
