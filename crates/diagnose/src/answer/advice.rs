@@ -63,6 +63,11 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
         return None;
     }
     let text = match totals.full_link() {
+        _ if outage.is_some_and(|outage| outage.reduced.is_some()) => {
+            "Find the MTU of the path with `ping -M do -s SIZE`. Let its routers send ICMP \
+             messages (*fragmentation needed*), and let firewalls pass them; or lower the MTU of \
+             the hosts, or the MSS on the path."
+        }
         FullLink::Yes(_) if outage.is_some() => {
             "Look for an outage of the path. The losses of the full link are no fault: TCP sends \
              faster until a link is full, and learns its speed from them."
@@ -326,10 +331,14 @@ fn healthy(
             )
         }
         _ if totals.grown > 0 => round_trips::advice(totals, average.map(|(speed, _)| speed)),
+        // The sentence about delayed acknowledgments names the cause.
+        _ if totals.held_back.iter().any(|waits| waits.count > 0) => return None,
         // The sentence about the window names the limit.
         _ if report.is_some_and(|report| report.window_limit().is_some()) => return None,
         // The sentence about the silences says where to look.
         None if totals.undecided.count + totals.stopped_at_end.count > 0 => return None,
+        // The sentences about them say where to look.
+        None if !totals.failures.is_empty() => return None,
         None => {
             "If it is slow, losses and delays are not the reason: look at the application.".into()
         }

@@ -5,6 +5,7 @@ mod advice;
 mod clock;
 mod closing;
 mod failures;
+mod held_segments;
 mod losses;
 mod missing_direction;
 mod not_captured;

@@ -2,6 +2,7 @@
 
 mod capture_points;
 mod captured_twice;
+mod causes;
 mod clock;
 mod conformance;
 mod endings;

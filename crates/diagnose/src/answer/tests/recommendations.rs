@@ -17,7 +17,7 @@ fn of_connection(change: impl FnOnce(&mut CaptureTotals)) -> String {
 
 #[test]
 fn an_outage_is_what_to_look_for() {
-    let outage = Outage { at: 1.0, length: 5.0, timeouts: 3, is_of_acks: false };
+    let outage = Outage { at: 1.0, length: 5.0, timeouts: 3, ..Outage::default() };
     let said = advice_of(|totals| (totals.outage, totals.lost) = (Some(outage), 1));
     assert!(said.starts_with("Look for an outage of the path. ("), "{said}");
 }
@@ -229,7 +229,7 @@ fn losses_of_a_full_link_are_no_fault() {
     let probably = with_queue(10, (5000, true), [2, 0], |_| {});
     assert!(probably.contains(": the link was probably full, as some 5.0 kB were queued then."));
     assert!(probably.contains("Losses of a full link are no fault"), "{probably}");
-    let outage = Outage { at: 1.0, length: 5.0, timeouts: 3, is_of_acks: false };
+    let outage = Outage { at: 1.0, length: 5.0, timeouts: 3, ..Outage::default() };
     let both = with_queue(10, (5000, true), [3, 0], |totals| totals.outage = Some(outage));
     assert!(both.contains(". Outside the outage the link is full"), "{both}");
     assert!(both.contains("Look for an outage of the path. The losses of the full link are no"));

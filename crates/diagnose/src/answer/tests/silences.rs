@@ -56,7 +56,8 @@ fn timeouts_of_an_outage_are_not_named_again() {
         let of = totals(|totals| {
             (totals.genuine, totals.ack_lost, totals.timeouts) = (4, 5, 9);
             totals.longest_outage = 7.0;
-            totals.outage = Some(Outage { at: 2.0, length: 7.0, timeouts: 3, is_of_acks });
+            totals.outage =
+                Some(Outage { at: 2.0, length: 7.0, timeouts: 3, is_of_acks, reduced: None });
         });
         (said(super::super::silences::outage(&of)), said(super::super::silences::sentences(&of)))
     };
