@@ -79,7 +79,8 @@ pub struct ConnectionFailure {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign_hops: Option<[u8; 2]>,
     /// Of a connection that was not accepted: was the capture made at the server, so that the
-    /// packets of the client had arrived there?
+    /// packets of the client had arrived there? Of unanswered data: did other packets of the peer
+    /// arrive meanwhile?
     #[serde(skip)]
     pub arrived: bool,
 }
@@ -139,6 +140,9 @@ pub(crate) fn failure(connection: &Connection) -> Option<ConnectionFailure> {
         if sending.flight().size() > 0 && state.unanswered() >= MIN_UNANSWERED {
             return Some(unanswered(connection, (end, sending), FailureKind::DataUnanswered));
         }
+        if let Some(failure) = full_segments_unanswered(connection, (end, sending)) {
+            return Some(failure);
+        }
         if state.unanswered_probes() >= MIN_UNANSWERED {
             let kind = FailureKind::KeepAliveUnanswered;
             let repeats = u64::from(state.unanswered_probes());
@@ -179,6 +183,25 @@ fn not_accepted(connection: &Connection) -> Option<ConnectionFailure> {
         repeats: retransmissions,
         full_size_only: false,
         arrived,
+        ..failure
+    })
+}
+
+/// The failure of a connection of which no full segment was acknowledged, although packets of the
+/// other end came, such as its FIN.
+fn full_segments_unanswered(
+    connection: &Connection,
+    (end, sending): (End, &HalfConnection),
+) -> Option<ConnectionFailure> {
+    let failure = unanswered(connection, (end, sending), FailureKind::DataUnanswered);
+    let head = sending.flight().head()?;
+    let is_failure = failure.full_size_only
+        && sending.retransmissions >= u64::from(MIN_UNANSWERED)
+        && sending.sender_state.backoffs(head.seq) >= MIN_UNANSWERED;
+    is_failure.then_some(ConnectionFailure {
+        repeats: sending.retransmissions,
+        silent: connection.last.since(head.first_sent).secs_f64(),
+        arrived: true,
         ..failure
     })
 }

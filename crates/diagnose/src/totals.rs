@@ -450,7 +450,9 @@ impl CaptureTotals {
     fn add_retransmissions(&mut self, report: &ConnectionReport) {
         let gap = report.min_rtt.unwrap_or(0.0).max(BURST);
         let has_opened = report.failure.is_none_or(|failure| !failure.kind.is_of_opening());
-        let has_arrived = report.failure.is_some_and(|failure| failure.arrived);
+        let has_arrived = report
+            .failure
+            .is_some_and(|failure| failure.kind == FailureKind::NotAccepted && failure.arrived);
         let (mut burst, mut last) = (0, f64::NEG_INFINITY);
         let (mut lost, mut lost_openings, mut first_data) = (0, 0, 0);
         let go_back_n = self.go_back_n;

@@ -53,6 +53,10 @@ fn one(kind: FailureKind, failed: &FailedConnections) -> String {
         DataUnanswered if *outstanding == 0 => {
             format!("{peer} never acknowledged the FIN: for the last {silent} it sent nothing.")
         }
+        DataUnanswered if failed.arrived => format!(
+            "In the connection's last {silent} {peer} acknowledged none of {left}, although other \
+             packets of it came."
+        ),
         DataUnanswered => format!(
             "In the connection's last {silent} nothing came back from {peer}, and {left} stayed \
              without an acknowledgment."

@@ -92,6 +92,25 @@ fn full_segments_of_a_server_that_nothing_answers_suggest_a_small_mtu() {
     assert!(!unanswered_response(MSS).contains("MTU"), "a full one got through");
 }
 
+#[test]
+fn full_segments_of_a_server_suggest_a_small_mtu_although_the_client_closes() {
+    let mut script = opened_at_server();
+    script.data(100, 1, 100);
+    for after in BACKOFFS {
+        response(&mut script, 200 + after, (1, 101, MSS));
+    }
+    script.client(8000, Flags::FIN | Flags::ACK, (101, 1, 0));
+    response(&mut script, 8000, (1 + MSS, 102, 0));
+    let (kind, document) = failed(script);
+    assert_eq!(kind, Some(FailureKind::DataUnanswered));
+    let text = text(&document);
+    assert!(
+        text.starts_with("In the connection's last 7.8 s 10.0.0.1:1000 acknowledged"),
+        "{text}"
+    );
+    assert!(text.contains("tcp_mtu_probing=1") && !text.contains("whether"), "{text}");
+}
+
 /// Four full segments of which the first is retransmitted three times, the last time with this
 /// length; then all data gets through in segments of that length.
 fn outage_until(length: u32) -> String {
