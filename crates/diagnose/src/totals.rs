@@ -2,6 +2,7 @@
 
 mod failures;
 mod full_link;
+mod held_segments;
 mod lone_syns;
 mod loss_rate;
 mod outages;
@@ -194,6 +195,12 @@ pub struct CaptureTotals {
     /// The number of the one of these whose round-trip time grew most, and its round-trip times.
     #[serde(skip)]
     pub(crate) most_grown: Option<(u64, RoundTrips)>,
+    /// ACKs with SACK blocks of sequence numbers that were never sent.
+    #[serde(skip)]
+    pub(crate) foreign_sacks: u64,
+    /// Small segments that client and server held back until a delayed ACK (Nagle's algorithm).
+    #[serde(skip)]
+    pub(crate) held_back: [Waits; 2],
     /// Times at which the path held packets of which it lost others, or their ACKs.
     pub held: Waits,
     /// ACKs that were late without a retransmission.
@@ -259,7 +266,8 @@ impl CaptureTotals {
         }
         self.add_lone_syn(report);
         let at_receiver = report.vantage == Vantage::Receiver;
-        self.at_receiver += u64::from(at_receiver && !report.retransmissions.is_empty());
+        let is_hidden = at_receiver && failure != Some(FailureKind::NotAccepted);
+        self.at_receiver += u64::from(is_hidden && !report.retransmissions.is_empty());
         self.translated += u64::from(!report.translations.is_empty());
         self.bytes += report.bytes.iter().sum::<u64>();
         self.add_transfer(report);
@@ -327,6 +335,8 @@ impl CaptureTotals {
             }
         }
         self.add_closing_silence(report);
+        self.add_held_segments(report);
+        self.add_foreign_sacks(report);
         if let Some(missing) = report.missing_direction {
             self.missing_directions += 1;
             self.first_missing_direction.get_or_insert((missing, report.number));
@@ -461,6 +471,9 @@ impl CaptureTotals {
     fn add_retransmissions(&mut self, report: &ConnectionReport) {
         let gap = report.min_rtt.unwrap_or(0.0).max(BURST);
         let has_opened = report.failure.is_none_or(|failure| !failure.kind.is_of_opening());
+        let has_arrived = report
+            .failure
+            .is_some_and(|failure| failure.kind == FailureKind::NotAccepted && failure.arrived);
         let (mut burst, mut last) = (0, f64::NEG_INFINITY);
         let (mut lost, mut lost_openings, mut first_data) = (0, 0, 0);
         let go_back_n = self.go_back_n;
@@ -504,7 +517,7 @@ impl CaptureTotals {
                 }
                 Necessity::Unknown => {
                     self.unknown += 1;
-                    self.unknown_data += u64::from(retransmission.len > 0);
+                    self.unknown_data += u64::from(retransmission.len > 0 && !has_arrived);
                 }
             }
         }

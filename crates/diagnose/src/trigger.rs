@@ -156,6 +156,11 @@ impl SenderState {
         self.unanswered = self.unanswered.saturating_add(1);
     }
 
+    /// How often the timer expired for the segment that begins here, since the last progress.
+    pub fn backoffs(&self, seq: Seq) -> u32 {
+        self.expired.filter(|(expired, _)| *expired == seq).map_or(0, |(_, count)| count)
+    }
+
     /// When an ACK last reported a gap.
     pub const fn gap(&self) -> Option<Instant> {
         self.gap

@@ -66,6 +66,11 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
         return None;
     }
     let text = match totals.full_link() {
+        _ if outage.is_some_and(|outage| outage.reduced.is_some()) => {
+            "Find the MTU of the path with `ping -M do -s SIZE`. Let its routers send ICMP \
+             messages (*fragmentation needed*), and let firewalls pass them; or lower the MTU of \
+             the hosts, or the MSS on the path."
+        }
         FullLink::Yes(_) if outage.is_some_and(|outage| !outage.is_after_capture) => {
             "Look for an outage of the path. The losses of the full link are no fault: TCP sends \
              faster until a link is full, and learns its speed from them."
@@ -337,6 +342,8 @@ fn healthy(
             )
         }
         _ if totals.grown > 0 => round_trips::advice(totals, average.map(|(speed, _)| speed)),
+        // The sentence about delayed acknowledgments names the cause.
+        _ if totals.held_back.iter().any(|waits| waits.count > 0) => return None,
         // The sentence about the window names the limit.
         _ if report.is_some_and(|report| report.window_limit().is_some()) => return None,
         // The sentence about the silences says where to look.
@@ -346,6 +353,8 @@ fn healthy(
              {LIMIT_AT_ENDS}",
             did_not_slow("the connections", totals)
         ),
+        // The sentences about them say where to look.
+        None if !totals.failures.is_empty() => return None,
         None if totals.without_delays > 0 => {
             "If it is slow, losses are not the reason: look at the application, and capture at the \
              sender, which shows delays."

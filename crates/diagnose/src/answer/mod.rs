@@ -6,6 +6,7 @@ mod after_capture;
 mod clock;
 mod closing;
 mod failures;
+mod held_segments;
 mod losses;
 mod missing_direction;
 mod not_captured;

@@ -7,13 +7,14 @@ use serde_json::json;
 use super::advice::advice;
 use super::closing;
 use super::failures;
+use super::held_segments;
 use super::losses;
 use super::missing_direction;
 use super::round_trips;
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::silences;
 use super::translation;
-use super::words::{counted, counted_losses, rate, seconds, times, were};
+use super::words::{bytes, counted, counted_losses, rate, seconds, times, were};
 use crate::pair::{Pair, PairDirection};
 use crate::report::ConnectionReport;
 use crate::summary::SkippedPackets;
@@ -155,6 +156,7 @@ fn of_both_directions(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence
         said.extend(round_trips::reordering(totals));
         said.extend(handshake(totals));
         said.extend(silences::sentences(totals));
+        said.extend(held_segments::foreign_sacks(totals));
         said.extend(ecn(totals));
         said.extend(round_trips::growth(totals));
         if is_outage {
@@ -332,6 +334,19 @@ fn full_window(report: &ConnectionReport, totals: &CaptureTotals) -> Option<Sent
     }
     let full_for = seconds(full);
     let text = match is_small {
+        _ if report.unscaled.is_some() => {
+            let [of_syn, later] = report.unscaled.unwrap_or_default();
+            format!(
+                "The receiver's window was the limit for {full_for}: it was {} in the SYN-ACK, and \
+                 at most {} after that. The client's SYN offers window scaling, and the SYN-ACK \
+                 arrived without it: a device on the path probably removes that option, so that \
+                 the server scales its windows and the client does not. A capture at the server \
+                 shows the SYN-ACK as it was sent; `sysctl net.ipv4.tcp_window_scaling=0` on one \
+                 end avoids the fault until the device is repaired.",
+                bytes(of_syn.into()),
+                bytes(later.into())
+            )
+        }
         true => format!(
             "The receiver's window was the limit for {full_for}: it was small or closed, because \
              the receiving program reads slowly."
@@ -398,6 +413,7 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
         said.push(Sentence::new(text, basis, &figures));
     }
     said.extend(report.and_then(|report| full_window(report, totals)));
+    said.extend(held_segments::sentences(totals));
     if totals.undecided.count > 0 {
         let waits = totals.undecided;
         let text = format!(

@@ -6,6 +6,7 @@ use rtolab_time::{Duration, Instant};
 
 use super::{Connection, name};
 use crate::half_connection::HalfConnection;
+use crate::held_segments::MIN_DELAY;
 use crate::history::Frame;
 use crate::pauses::MIN_PAUSE;
 use crate::silence::{
@@ -70,6 +71,7 @@ impl Connection {
             _ if waits(from.other()) => self.late(frame.at, (from, from.other())),
             true if self.is_gap_at_receiver(from) => (from, Wait::Unknown),
             true if waits(from) => self.late(frame.at, (from.other(), from)),
+            true if self.has_full_window(from) => return None,
             true if self.turnarounds.vantage(from) == Vantage::Sender => (from, Wait::Application),
             true => (from, Wait::Unknown),
             false => return None,
@@ -83,6 +85,31 @@ impl Connection {
         let lacks = |one: &HalfConnection| one.arrivals.lacks(one.flight().una());
         self.turnarounds.vantage(sender) == Vantage::Receiver
             && self.ends[sender as usize].as_deref().is_some_and(lacks)
+    }
+
+    /// Notes a delayed ACK after a `gap`, or the data that follows one.
+    #[cold]
+    pub(super) fn note_held_segment(
+        &mut self,
+        (from, segment): (End, &Segment),
+        at: Instant,
+        gap: Duration,
+    ) {
+        let of = |end: End| self.ends[end as usize].as_deref();
+        let mut held = self.held_segments;
+        held.on_next((from, segment), at, of(from), self.turnarounds.of(from));
+        if let Some(sending) = of(from.other()).filter(|_| gap >= MIN_DELAY) {
+            held.on_late_ack((from.other(), segment), (at, gap), sending);
+        }
+        self.held_segments = held;
+    }
+
+    /// Does the window of the receiver leave no room for a segment of `sender`? Unknown without the
+    /// handshake, which has the window scale.
+    fn has_full_window(&self, sender: End) -> bool {
+        let has_scale = self.handshake.has_both();
+        let sending = self.ends[sender as usize].as_deref();
+        has_scale && sending.is_some_and(|sending| sending.window_limit.is_full())
     }
 
     /// The reason why `receiver` acknowledged data of `sender` only now.

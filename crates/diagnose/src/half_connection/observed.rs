@@ -15,11 +15,22 @@ impl HalfConnection {
             self.mss = u32::from(mss).saturating_sub(options).max(1);
         }
         if segment.flags.has(Flags::SYN) {
+            self.window_limit.on_syn(segment.window);
             self.single_segments.has_sack = segment.syn_options().sack_permitted;
             if let Some(timers) = &mut self.timers {
                 timers.has_probes = segment.syn_options().sack_permitted;
             }
         }
+    }
+
+    /// Notes the MSS and the window of the client's SYN, which the SYN-ACK of this end answers.
+    pub fn note_answered_syn(&mut self, syn: &Segment, syn_ack: &Segment) {
+        if let Some(mss) = syn.syn_options().mss {
+            let has_timestamps = syn.timestamps().is_some() && syn_ack.timestamps().is_some();
+            let options = if has_timestamps { TIMESTAMPS } else { 0 };
+            self.mss = u32::from(mss).saturating_sub(options).max(1);
+        }
+        self.window_limit.on_syn(syn.window);
     }
 
     /// Notes an ECN echo in an ACK of the peer.
@@ -29,9 +40,12 @@ impl HalfConnection {
         self.has_ecn_echo |= echo;
     }
 
-    /// Notes new data, of which the flight is the last, or the ACK of new data.
+    /// Notes new data.
     #[inline]
-    pub(super) fn note_flight(&mut self, at: Instant) {
+    pub(super) fn note_data(&mut self, segment: &Segment, at: Instant) {
+        if segment.len >= self.mss && self.first_full.is_none() {
+            self.first_full = Some(segment.seq);
+        }
         self.loss_response.update(self.detectors.flight());
         self.window_limit.update((self.flight().max(), self.mss), at);
     }

@@ -10,7 +10,10 @@ pub(crate) struct WindowLimit {
     /// The right edge of the window.
     edge: Option<Seq>,
     window: u32,
-    largest: u32,
+    /// The window of the handshake, which is never scaled.
+    pub of_syn: u32,
+    /// The largest window after the handshake.
+    pub largest: u32,
     /// Since when it has left no room, and whether it was small then.
     full: Option<(Instant, bool)>,
     pub full_for: Duration,
@@ -18,6 +21,16 @@ pub(crate) struct WindowLimit {
 }
 
 impl WindowLimit {
+    /// Processes the window of the receiver's SYN or SYN-ACK.
+    pub fn on_syn(&mut self, window: u32) {
+        self.of_syn = window;
+    }
+
+    /// Does the window leave no room for a segment?
+    pub const fn is_full(&self) -> bool {
+        self.full.is_some()
+    }
+
     /// Processes an ACK, which advertises a window.
     pub fn on_ack(&mut self, segment: &Segment, (max, mss): (Seq, u32), at: Instant) {
         let edge = segment.ack + segment.window;
@@ -35,7 +48,7 @@ impl WindowLimit {
             self.small_for += if is_small { length } else { Duration::ZERO };
         }
         // A sender avoids small segments (RFC 9293 section 3.8.6.2.1).
-        let least = mss.min(self.largest / 2).max(1);
+        let least = mss.min(self.largest.max(self.of_syn) / 2).max(1);
         if self.edge.is_some_and(|edge| max + least > edge) {
             self.full = Some((at, self.window < self.largest / 2));
         }

@@ -38,6 +38,7 @@ fn failure(kind: FailureKind) -> ConnectionFailure {
         outstanding: 1000,
         full_size_only: false,
         foreign_hops: None,
+        arrived: false,
     }
 }
 

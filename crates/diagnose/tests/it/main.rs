@@ -3,6 +3,7 @@
 mod after_capture;
 mod capture_points;
 mod captured_twice;
+mod causes;
 mod clock;
 mod conformance;
 mod endings;

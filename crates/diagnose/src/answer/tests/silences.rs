@@ -56,7 +56,9 @@ fn timeouts_of_an_outage_are_not_named_again() {
         let of = totals(|totals| {
             (totals.genuine, totals.ack_lost, totals.timeouts) = (4, 5, 9);
             totals.longest_outage = 7.0;
-            let outage = Outage { at: 2.0, length: 7.0, timeouts: 3, is_of_acks, is_after_capture };
+            let (timeouts, reduced) = (3, None);
+            let outage =
+                Outage { at: 2.0, length: 7.0, timeouts, is_of_acks, reduced, is_after_capture };
             totals.outage = Some(outage);
         });
         (said(super::super::silences::outage(&of)), said(super::super::silences::sentences(&of)))
