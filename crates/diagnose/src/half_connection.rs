@@ -194,7 +194,8 @@ impl HalfConnection {
             self.sender_state.on_sent(frame.at, self.flight().size());
             self.note_sent(segment, frame.at, Cause::New);
             if segment.len > 0 {
-                self.note_data(segment, frame.at);
+                self.note_full(segment);
+                self.note_flight(frame.at);
             }
             self.replay_new_data(frame.at);
             return;
@@ -392,7 +393,9 @@ impl HalfConnection {
         }
         self.episodes.on_packet_received(frame.at);
         let duplicates = self.sender_state.duplicates();
-        self.sacks.add(segment, self.detectors.flight());
+        if segment.sack_count() > 0 {
+            self.sacks.add(segment, self.detectors.flight());
+        }
         let (sacked, sacked_end) = (self.flight().sacked(), self.flight().sacked_end());
         let is_stale = segment.sack_count() > 0 && repeats_block_of_fin(self.flight(), segment);
         let mut facts = self.detectors.on_ack(segment, frame.at);

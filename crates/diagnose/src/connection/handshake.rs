@@ -25,6 +25,7 @@ impl Handshake {
 
 impl Connection {
     /// Notes the options of the SYN that a SYN-ACK answers.
+    #[cold]
     pub(super) fn note_syn_ack(&mut self, from: End, syn_ack: &Segment) {
         let syn = self.handshake.openings[from.other() as usize].as_ref();
         if let (Some(opening), Some(sending)) = (syn, &mut self.ends[from as usize]) {

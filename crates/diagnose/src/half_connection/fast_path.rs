@@ -49,7 +49,8 @@ impl HalfConnection {
             self.conformance.on_sent(segment, frame, (self.detectors.flight(), self.rtt.srtt));
             self.arrivals.take_expected(segment);
             self.detectors.sent(segment, frame.at, Cause::New);
-            self.note_data(segment, frame.at);
+            self.note_full(segment);
+            self.note_flight(frame.at);
             self.replay_new_data(frame.at);
         }
         true

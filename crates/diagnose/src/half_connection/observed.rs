@@ -40,12 +40,17 @@ impl HalfConnection {
         self.has_ecn_echo |= echo;
     }
 
-    /// Notes new data.
+    /// Notes the first full segment among new data.
     #[inline]
-    pub(super) fn note_data(&mut self, segment: &Segment, at: Instant) {
+    pub(super) const fn note_full(&mut self, segment: &Segment) {
         if segment.len >= self.mss && self.first_full.is_none() {
             self.first_full = Some(segment.seq);
         }
+    }
+
+    /// Notes new data, of which the flight is the last, or the ACK of new data.
+    #[inline]
+    pub(super) fn note_flight(&mut self, at: Instant) {
         self.loss_response.update(self.detectors.flight());
         self.window_limit.update((self.flight().max(), self.mss), at);
     }

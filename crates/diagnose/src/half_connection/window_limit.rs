@@ -14,6 +14,8 @@ pub(crate) struct WindowLimit {
     pub of_syn: u32,
     /// The largest window after the handshake.
     pub largest: u32,
+    /// The larger one of both.
+    most: u32,
     /// Since when it has left no room, and whether it was small then.
     full: Option<(Instant, bool)>,
     pub full_for: Duration,
@@ -24,6 +26,7 @@ impl WindowLimit {
     /// Processes the window of the receiver's SYN or SYN-ACK.
     pub fn on_syn(&mut self, window: u32) {
         self.of_syn = window;
+        self.most = self.most.max(window);
     }
 
     /// Does the window leave no room for a segment?
@@ -36,7 +39,10 @@ impl WindowLimit {
         let edge = segment.ack + segment.window;
         self.edge = Some(self.edge.map_or(edge, |before| before.max(edge)));
         self.window = segment.window;
-        self.largest = self.largest.max(segment.window);
+        if segment.window > self.largest {
+            self.largest = segment.window;
+            self.most = self.most.max(segment.window);
+        }
         self.update((max, mss), at);
     }
 
@@ -48,7 +54,7 @@ impl WindowLimit {
             self.small_for += if is_small { length } else { Duration::ZERO };
         }
         // A sender avoids small segments (RFC 9293 section 3.8.6.2.1).
-        let least = mss.min(self.largest.max(self.of_syn) / 2).max(1);
+        let least = mss.min(self.most / 2).max(1);
         if self.edge.is_some_and(|edge| max + least > edge) {
             self.full = Some((at, self.window < self.largest / 2));
         }
