@@ -239,8 +239,8 @@ pub(super) fn check_sender(spec: Option<&str>, run: &Run<'_>, at: &Key<'_>) -> R
         SpecificationError::MissingRequirement { spec, found, requirement } => {
             format!("found {found:?} in {spec:?}; expected beside it {requirement}")
         }
-        error @ (SpecificationError::Congestion { .. } | SpecificationError::Detector { .. }) => {
-            error.to_string()
-        }
+        error @ (SpecificationError::MissingName { .. }
+        | SpecificationError::Congestion { .. }
+        | SpecificationError::Detector { .. }) => error.to_string(),
     }))
 }
