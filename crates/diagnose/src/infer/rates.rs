@@ -1,5 +1,8 @@
 //! The link's rate and its changes, inferred from the pace of ACKs.
 
+#[cfg(test)]
+mod tests;
+
 use rtolab_time::Instant;
 
 use super::error::NotInferred;
