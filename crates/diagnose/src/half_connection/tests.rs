@@ -79,3 +79,15 @@ fn a_sender_waits_while_data_is_outstanding() {
     end.on_ack(&ack, &frame);
     assert!(!end.is_waiting());
 }
+
+#[test]
+fn ranges_beyond_the_limit_are_counted_but_not_kept() {
+    let mut end = sending(1000);
+    let ranges = |count| vec![RetransmittedRange::new(Seq::FIRST, Seq::FIRST + 1, vec![]); count];
+    end.settle(ranges(MAX_SETTLED - 1));
+    assert_eq!((end.settled.len(), end.unreported), (MAX_SETTLED - 1, 0));
+    for unreported in [2, 5] {
+        end.settle(ranges(3));
+        assert_eq!((end.settled.len(), end.unreported), (MAX_SETTLED, unreported));
+    }
+}

@@ -22,4 +22,6 @@ mod timeouts;
 mod timers;
 mod trace;
 mod translation;
+mod triggers;
 mod watch;
+mod watch_settled;
