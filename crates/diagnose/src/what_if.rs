@@ -357,25 +357,6 @@ mod tests {
         assert!(!CAPTURED.agrees(&endless));
     }
 
-    /// Of Linux's settings the handshake shows timestamps and SACK. D-SACK needs SACK.
-    #[test]
-    fn the_handshake_shows_settings_of_the_sender() {
-        let of = |timestamps, sack| {
-            let options = crate::Options {
-                mss: [None; 2],
-                window_scale: [None; 2],
-                timestamps,
-                sack,
-                dsack: false,
-            };
-            let settings = known_settings(&replay::samples::inferred(options));
-            let keys = ["kernel.timestamps", "kernel.sack", "kernel.dsack", "tcp.rto.timer"];
-            keys.map(|key| settings.get(key))
-        };
-        assert_eq!(of(true, true), [Some("true"), None, None, None]);
-        assert_eq!(of(false, false), [Some("false"), Some("false"), Some("false"), None]);
-    }
-
     /// The significant differences come first, relative to all retransmissions and to the time;
     /// then Linux is nearer than others, and then the smaller differences.
     #[test]

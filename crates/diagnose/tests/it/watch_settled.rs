@@ -2,8 +2,10 @@
 
 use rtolab_capture::RUN_START;
 use rtolab_diagnose::{Watch, WatchLimits};
+use rtolab_tcp::Flags;
 use rtolab_time::Duration;
 
+use crate::packets::packet;
 use crate::script::Event::{self, Ack, Data};
 use crate::script::Script;
 
@@ -57,4 +59,33 @@ fn a_connection_that_is_idle_for_longer_than_the_limit_is_over() {
         watch.advance(RUN_START + Duration::from_millis(millis));
         assert_eq!(watch.totals().open, open, "{millis} ms");
     }
+}
+
+/// The capture has neither the ACK of the retransmission nor a later packet. A closed connection may
+/// still retransmit for ten seconds.
+#[test]
+fn the_last_verdicts_of_a_closed_connection_are_reported_after_ten_seconds() {
+    let mut script = Script::opened((0, 100), true, true);
+    script.add_events(&[(1000, Data(1)), (1100, Ack(1)), (2000, Data(2)), (2300, Data(2))]);
+    let mut watch = Watch::new(WatchLimits::default());
+    for captured in &script.packets {
+        watch.packet(captured);
+    }
+    let mut reset = script.packets[1].clone();
+    reset.packet.at = RUN_START + Duration::from_millis(2400);
+    (reset.packet.segment.flags, reset.packet.segment.seq) = (Flags::RST, 8);
+    watch.packet(&reset);
+    assert_eq!(reported(&mut watch, 12_000), 0);
+    assert_eq!(reported(&mut watch, 18_000), 1);
+}
+
+#[test]
+fn a_quarter_of_the_connections_is_evicted_when_there_is_one_too_many() {
+    let mut watch = Watch::new(WatchLimits { connections: 100, ..WatchLimits::default() });
+    let mut evicted_with = |client: u32| {
+        watch.packet(&packet(u64::from(client), client, Flags::SYN, (0, 0)));
+        watch.totals().evicted
+    };
+    assert!((1..=100).all(|client| evicted_with(client) == 0));
+    assert_eq!(evicted_with(101), 25);
 }
