@@ -1,7 +1,7 @@
 //! Tests of the timers that other minimum RTOs would give, on captures that are specified packet by
 //! packet. The round trip is 100 ms.
 
-use crate::script::Event::{self, Ack, Data};
+use crate::script::Event::{self, Ack, Data, Duplicate};
 use crate::script::Script;
 #[allow(dead_code, reason = "only a part of the events is used")]
 use rtolab_diagnose::{Diagnosis, MINIMUM_RTOS_MS, TimerReport};
@@ -261,4 +261,36 @@ fn new_data_after_a_retransmission_begins_no_wait() {
     // The wait for 62 begins with the ACK of 61.
     assert_eq!(at(&rows, 200).waits, u64::from(STEADY) + 1);
     assert_eq!(at(&rows, 200).genuine, 1);
+}
+
+/// The ACK of the retransmission is partial, so the recovery goes on.
+#[test]
+fn in_a_recovery_there_is_no_probe() {
+    let mut script = steady(true, true);
+    script.add_events(&[61, 62, 63, 64].map(|number| (30_000, Data(number))));
+    script.add_events(&[(30_100, Duplicate(60, 62)), (30_101, Data(61))]);
+    script.echo = 30_102;
+    script.add_events(&[(30_201, Ack(62))]);
+    script.echo = 30_001;
+    let rows = of_client(script.add_events(&[(30_600, Ack(64))]));
+    for (millis, timeouts) in [(70, 1), (200, 1), (500, 0)] {
+        let row = at(&rows, millis);
+        assert_eq!((row.spurious_probes, row.spurious), (0, timeouts), "{millis} ms");
+    }
+}
+
+/// The timeout of 61 began a recovery of all four segments.
+#[test]
+fn a_timeout_of_the_last_segment_in_a_recovery_is_no_probe() {
+    let mut script = steady(true, true);
+    script.add_events(&[61, 62, 63, 64].map(|number| (30_000, Data(number))));
+    script.add_events(&[(30_300, Data(61))]);
+    script.echo = 30_301;
+    script.add_events(&[(30_400, Ack(63)), (30_700, Data(64))]);
+    script.echo = 30_701;
+    script.add_events(&[(30_800, Ack(64)), (31_000, Data(65))]);
+    script.echo = 31_001;
+    let report = script.add_events(&[(31_100, Ack(65))]).report();
+    assert_eq!(report.timeouts.len(), 2);
+    assert!(report.timeouts.iter().all(|timeout| !timeout.may_be_probe), "{:?}", report.timeouts);
 }

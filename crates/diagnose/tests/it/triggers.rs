@@ -123,3 +123,20 @@ fn a_syn_ack_without_a_new_syn_is_retransmitted_by_a_timer() {
     assert_eq!(of_server(false), ["syn"]);
     assert_eq!(of_server(true), ["syn-answer"]);
 }
+
+/// The capture point is 40 ms away from the sender and back. It may answer an ACK after half as
+/// long again, and some milliseconds.
+#[test]
+fn away_from_the_sender_an_answer_takes_as_long_as_the_way_to_it() {
+    let after = |millis: u64| {
+        let mut script = Script::opened((40, 60), false, false);
+        script.add_events(&[(1000, Data(1)), (1060, Ack(1))]);
+        script.add_events(&[2, 3, 4, 5, 6].map(|number| (2000, Data(number))));
+        script.add_events(&[(2060, Ack(1)); 3]);
+        script.add_events(&[(2060 + millis, Data(2)), (2120 + millis, Ack(6))]);
+        script.report().retransmissions[0].trigger.name()
+    };
+    assert_eq!(after(40), "fast");
+    assert_eq!(after(63), "fast");
+    assert_eq!(after(64), "timeout");
+}

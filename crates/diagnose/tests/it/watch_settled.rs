@@ -61,8 +61,8 @@ fn a_connection_that_is_idle_for_longer_than_the_limit_is_over() {
     }
 }
 
-/// The capture has neither the ACK of the retransmission nor a later packet. A closed connection may
-/// still retransmit for ten seconds.
+/// Nothing acknowledges the retransmission. A closed connection may still retransmit for ten
+/// seconds.
 #[test]
 fn the_last_verdicts_of_a_closed_connection_are_reported_after_ten_seconds() {
     let mut script = Script::opened((0, 100), true, true);
