@@ -294,3 +294,28 @@ fn a_timeout_of_the_last_segment_in_a_recovery_is_no_probe() {
     assert_eq!(report.timeouts.len(), 2);
     assert!(report.timeouts.iter().all(|timeout| !timeout.may_be_probe), "{:?}", report.timeouts);
 }
+
+/// With SACK a spurious retransmission of the capture is one by the probe with a smaller minimum,
+/// and the timeout after it comes later.
+#[test]
+fn a_spurious_retransmission_of_a_single_segment_is_one_by_the_probe_as_well() {
+    let mut script = steady(true, true);
+    script.add_events(&[(30_000, Data(61)), (30_300, Data(61))]);
+    script.echo = 30_001;
+    let rows = of_client(script.add_events(&[(30_350, Ack(61))]));
+    for (millis, probes, timeouts) in [(70, 1, 1), (100, 1, 0), (200, 1, 0), (300, 0, 0)] {
+        let row = at(&rows, millis);
+        let spurious = (row.spurious_probes, row.spurious, row.spurious_single);
+        assert_eq!(spurious, (probes, timeouts, timeouts), "{millis} ms");
+    }
+}
+
+/// The ACK comes a round trip after the copy, and the capture shows nothing later.
+#[test]
+fn a_retransmission_without_a_verdict_is_unknown_where_the_timer_would_have_expired() {
+    let rows = rows(false, &[(30_000, Data(61)), (30_300, Data(61)), (30_400, Ack(61))]);
+    for (millis, unknown) in [(50, 1), (200, 1), (500, 0)] {
+        let row = at(&rows, millis);
+        assert_eq!((row.unknown, row.genuine, row.spurious), (unknown, 0, 0), "{millis} ms");
+    }
+}

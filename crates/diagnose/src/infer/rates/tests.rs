@@ -25,6 +25,12 @@ fn a_partial_ack_counts_as_the_packet_that_filled_a_gap() {
     assert_eq!(delivered_at(&[10, 10, 10, 10, 10, 10, 40, 80]), [10, 20, 30, 40, 50, 60, 70, 80]);
 }
 
+/// The packet after the gap had caused the duplicate.
+#[test]
+fn an_ack_after_a_duplicate_counts_as_one_packet() {
+    assert_eq!(delivered_at(&[10, 10, 30, 40]), [10, 20, 30, 40]);
+}
+
 /// An unneeded retransmission causes a duplicate ACK. That says nothing about a later jump.
 #[test]
 fn duplicates_before_an_ordinary_ack_do_not_count_later() {
@@ -100,7 +106,8 @@ fn a_rate_needs_twelve_acks() {
     let found = rates(&[(40, 1.0), (12, 5.0), (40, 1.0)]);
     assert_eq!(found.len(), 3, "{found:?}");
     // There are as many paces as ACKs, less one.
-    assert_eq!(rates(&[(12, 1.0), (12, 5.0)]).len(), 1);
+    let few = rates(&[(12, 1.0), (12, 5.0)]);
+    assert!(few.len() == 1 && (few[0].0 - 0.012).abs() < 1e-9, "it begins with the first pace");
     assert_eq!(rates(&[(13, 1.0), (12, 5.0)]).len(), 2);
 }
 
@@ -110,6 +117,27 @@ fn a_rate_is_at_least_half_higher_or_lower_than_the_one_before() {
         let found = rates(&[(50, 1.0), (50, slower)]);
         assert_eq!(found.len(), expected, "{slower}: {found:?}");
     }
+}
+
+#[test]
+fn a_constant_rate_has_no_change() {
+    assert_eq!(rates(&[(50, 1.0)]).len(), 1);
+}
+
+/// Each third packet takes twice as long, and each third one half as long.
+#[test]
+fn in_a_noisy_pace_a_short_change_is_noise() {
+    let with_change = |before: usize, packets: usize| {
+        let noise = |slower: f64| [1.0, 2.0, 0.5].map(|noise| (1, slower * noise)).into_iter();
+        let parts = |count: usize, slower| {
+            std::iter::repeat_n((), count / 3).flat_map(move |()| noise(slower))
+        };
+        let after = parts(before, 1.0);
+        rates(&parts(before, 1.0).chain(parts(packets, 8.0)).chain(after).collect::<Vec<_>>()).len()
+    };
+    assert_eq!(with_change(60, 18), 3);
+    assert_eq!(with_change(600, 18), 1);
+    assert_eq!(with_change(600, 300), 3);
 }
 
 #[test]

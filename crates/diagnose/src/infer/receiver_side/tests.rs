@@ -80,7 +80,7 @@ fn the_clock_of_the_sender_must_be_a_known_one() {
     let with_clock = |hertz: f64| {
         let mut rows = vec![];
         for number in 0..20 {
-            let t = f64::from(number);
+            let t = 100.0 + f64::from(number);
             rows.push(row("server", t - 2.0 * DELAY, [number + 1, 1]));
             rows.push(row("client", t, [1 + (t * hertz) as u32, number + 1]));
         }
@@ -154,4 +154,13 @@ fn without_echoes_or_without_two_packets_nothing_is_inferred() {
     }
     let at_once = vec![data(1.0, 0), ack(), data(1.0, 7)];
     assert_eq!(at(at_once), Err(NotInferred::NoTimestamps));
+}
+
+/// The path may deliver packets in another order.
+#[test]
+fn reordered_timestamps_do_not_wrap_around() {
+    let found = |stamps: &[u32]| unwrapped(stamps.iter().copied());
+    assert_eq!(found(&[1000, 990, 1010]), [1000, 990, 1010]);
+    assert_eq!(found(&[u32::MAX, 1, u32::MAX - 1, 3]), [WRAP - 1, WRAP + 1, WRAP - 2, WRAP + 3]);
+    assert_eq!(found(&[1, u32::MAX, 2]), [1, -1, 2]);
 }
