@@ -1,5 +1,8 @@
 //! The second pass over settled ranges: the fate of one range is evidence about others.
 
+#[cfg(test)]
+mod tests;
+
 use rtolab_tcp::Seq;
 use rtolab_time::{Duration, Instant};
 

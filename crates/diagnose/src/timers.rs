@@ -5,6 +5,9 @@
 //! (`tcp_schedule_loss_probe`, `tcp_rearm_rto`) would have expired. What an earlier timeout would
 //! have changed in the traffic after it is unknown and left out.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock};
 
@@ -273,7 +276,7 @@ impl TimerReplay {
         let Some(mut wait) = self.wait.take() else { return };
         let srtt = self.srtt();
         // No timer is shorter than SRTT, so few waits need a closer look.
-        if at.since(wait.restarted) > srtt || at.since(wait.since) > srtt {
+        if at.since(wait.since) > srtt {
             for index in 0..COUNT {
                 if wait.passed[index].is_none() {
                     let deadlines = self.deadlines(&wait, index);

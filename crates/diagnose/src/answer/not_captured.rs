@@ -87,6 +87,19 @@ mod tests {
         assert!(text.starts_with("The capture lacks 100 % of the packets"), "{text}");
     }
 
+    /// Of data 1,000 bytes are missing, and of packets one in four.
+    #[test]
+    fn the_larger_share_is_said() {
+        let mut summary = Summary { packets: 300, ..Summary::default() };
+        let skipped = SkippedPackets { dropped: 100, ..SkippedPackets::default() };
+        (summary.totals.missed_bytes, summary.totals.bytes) = (1000, 9000);
+        let text = sentence(&summary, &skipped).expect("a sentence").text;
+        assert!(text.starts_with("The capture lacks 25 % of the packets"), "{text}");
+        summary.totals.bytes = 1000;
+        let text = sentence(&summary, &skipped).expect("a sentence").text;
+        assert!(text.starts_with("The capture lacks 50 % of the data"), "{text}");
+    }
+
     #[test]
     fn dropped_packets_are_compared_with_packets_of_any_protocol() {
         assert!(said(100, 0, 2).is_some());

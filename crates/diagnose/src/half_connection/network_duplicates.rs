@@ -58,3 +58,56 @@ impl NetworkDuplicates {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rtolab_tcp::Flags;
+
+    use super::*;
+
+    fn seq(offset: u32) -> Seq {
+        Seq::FIRST + offset
+    }
+
+    /// After the capture had two copies of the bytes from 1000 to 2000.
+    fn copied() -> NetworkDuplicates {
+        let mut duplicates = NetworkDuplicates::default();
+        duplicates.on_copy(&Segment::new(seq(1000), 1000, Flags::ACK));
+        duplicates
+    }
+
+    /// A D-SACK may report a part of the copy: the receiver had the rest already.
+    #[test]
+    fn a_d_sack_within_a_captured_copy_reports_it_once() {
+        for (from, to) in [(1000, 2000), (1000, 1500), (1500, 2000)] {
+            let mut duplicates = copied();
+            duplicates.on_dsack((seq(from), seq(to)));
+            assert_eq!((duplicates.captured, duplicates.not_captured), (1, 0), "{from} {to}");
+            duplicates.on_dsack((seq(from), seq(to)));
+            assert_eq!((duplicates.captured, duplicates.not_captured), (1, 1), "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn a_d_sack_of_other_data_reports_a_copy_that_the_capture_lacks() {
+        for (from, to) in [(0, 1000), (2000, 3000), (500, 1500), (1500, 2500), (500, 2500)] {
+            let mut duplicates = copied();
+            duplicates.on_dsack((seq(from), seq(to)));
+            assert_eq!((duplicates.captured, duplicates.not_captured), (0, 1), "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn the_d_sacks_of_the_latest_copies_are_awaited() {
+        let mut duplicates = NetworkDuplicates::default();
+        for number in 0..=MAX_AWAITED as u32 {
+            duplicates.on_copy(&Segment::new(seq(1000 * number), 1000, Flags::ACK));
+            // A pure ACK has no data to report.
+            duplicates.on_copy(&Segment::new(seq(1000 * number), 0, Flags::ACK));
+        }
+        duplicates.on_dsack((seq(0), seq(1000)));
+        assert_eq!((duplicates.captured, duplicates.not_captured), (0, 1));
+        duplicates.on_dsack((seq(1000), seq(2000)));
+        assert_eq!((duplicates.captured, duplicates.not_captured), (1, 1));
+    }
+}

@@ -115,3 +115,15 @@ fn the_sack_block_of_a_fin_in_the_ack_of_all_is_no_duplicate() {
     assert_eq!(duplicates(3, false), (true, 1), "a part of the block");
     assert_eq!(duplicates(2, true), (true, 0));
 }
+
+#[test]
+fn ranges_beyond_the_limit_are_counted_but_not_kept() {
+    let mut end = sending(1000);
+    let ranges = |count| vec![RetransmittedRange::new(Seq::FIRST, Seq::FIRST + 1, vec![]); count];
+    end.settle(ranges(MAX_SETTLED - 1));
+    assert_eq!((end.settled.len(), end.unreported), (MAX_SETTLED - 1, 0));
+    for unreported in [2, 5] {
+        end.settle(ranges(3));
+        assert_eq!((end.settled.len(), end.unreported), (MAX_SETTLED, unreported));
+    }
+}

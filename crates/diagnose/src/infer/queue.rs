@@ -1,5 +1,8 @@
 //! The limit of the queue before the link, inferred from its length at each loss.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashSet, VecDeque};
 
 use super::link::{Link, Sent};
@@ -105,12 +108,11 @@ fn find_limit(arrivals: &[Arrival], undecided: &HashSet<i64>) -> u32 {
     let mut ordered: Vec<&Arrival> =
         arrivals.iter().filter(|one| !undecided.contains(&one.packet.frame)).collect();
     ordered.sort_by_key(|one| one.length);
-    // A limit of zero contradicts every packet that waited and was not lost.
-    let mut contradictions =
-        ordered.iter().filter(|one| !one.packet.lost && one.length > 0).count() as i64;
+    // How many more packets each limit contradicts than a limit of zero does.
+    let mut contradictions = 0;
     let mut found = (contradictions, 0);
     for (at, one) in ordered.iter().enumerate().filter(|(_, one)| one.length > 0) {
-        contradictions += if one.packet.lost { 1 } else { -1 };
+        contradictions += if one.packet.lost { 1 } else { -1_i32 };
         let follows = ordered.get(at + 1).map_or(one.length, |next| next.length);
         if contradictions < found.0 {
             found = (contradictions, u32::midpoint(one.length, follows));

@@ -1,5 +1,8 @@
 //! The link's rate and its changes, inferred from the pace of ACKs.
 
+#[cfg(test)]
+mod tests;
+
 use rtolab_time::Instant;
 
 use super::error::NotInferred;
@@ -58,21 +61,21 @@ pub(crate) struct Pace {
 /// counts as one packet, however many bytes it acknowledges. `payload` is the most frequent payload
 /// in bytes.
 pub(crate) fn delivered(acks: &[Ack], payload: i64) -> Vec<Ack> {
-    let (mut total, mut reported, mut highest, mut duplicates) = (0, 0, 0, 0);
+    let (mut total, mut reported, mut highest, mut after_duplicate) = (0, 0, 0, false);
     let pass = |ack: &Ack| {
         let acked = ack.ack - highest;
         if acked <= 0 {
-            duplicates += 1;
+            after_duplicate = true;
             reported += payload;
             total += payload;
         } else {
-            if duplicates == 0 && acked <= 2 * payload {
+            if !after_duplicate && acked <= 2 * payload {
                 reported = 0;
             }
             let fresh = (acked - reported).max(acked.min(payload));
             reported -= acked - fresh;
             total += fresh;
-            (highest, duplicates) = (ack.ack, 0);
+            (highest, after_duplicate) = (ack.ack, false);
         }
         Ack { ack: total, ..*ack }
     };

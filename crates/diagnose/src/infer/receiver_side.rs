@@ -1,5 +1,8 @@
 //! The packets at the sender, inferred from timestamps in a capture at the receiver.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, HashSet};
 
 use super::error::NotInferred;
@@ -107,7 +110,7 @@ fn arrivals(
         data.iter().zip(left).filter(shows).map(|((_, stamps), t)| (stamps[1], *t)).unzip();
     let echoes = rising(unwrapped(echoes.into_iter()).into_iter());
     let stamps = unwrapped(answers.iter().map(|(_, stamps)| stamps[0]));
-    // The first timestamps may lie on different observed of a wrap.
+    // The first timestamps may lie on different sides of a wrap.
     let apart = echoes.first().map_or(0, |echo| echo - stamps[0]);
     let turns = (apart as f64 / WRAP as f64).round_ties_even() as i64 * WRAP;
     let arrive = |((row, _), stamp): (&Stamped<'_>, i64)| {

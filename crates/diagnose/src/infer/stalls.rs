@@ -1,5 +1,8 @@
 //! Stalls and lost ACKs, inferred from late ACKs.
 
+#[cfg(test)]
+mod tests;
+
 use super::link::{ACKS, Acked, BARE_ACK, DATA, Link, Seen, window};
 use super::statistics::{first_minimum, mean, median};
 

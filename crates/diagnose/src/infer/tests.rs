@@ -1,3 +1,5 @@
+mod path;
+
 use super::rates::{delivered, find_rates, median_rate, paces};
 use super::stalls::find_stalls;
 use super::*;

@@ -55,3 +55,59 @@ fn slot(ran: f64, tick: f64) -> f64 {
     let level = (0..LEVELS).filter(|level| ran >= tick * LOWEST * coarser(*level)).count();
     tick * coarser(level as u32)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Times that are this multiple of a millisecond.
+    fn name(expired: &[(u32, f64)]) -> Option<&'static str> {
+        let expired: Vec<(f64, f64)> =
+            expired.iter().map(|&(millis, ran)| (f64::from(millis) / 1000.0, ran)).collect();
+        find_timer_slots(&expired).map(|slots| slots.timer)
+    }
+
+    /// Linux's `timer.c` lists the granularity of each level.
+    #[test]
+    fn the_slots_are_those_of_the_levels_of_the_timer_wheel() {
+        for (ran, tick, expected) in [
+            (0.2, 0.004, 0.004),
+            (0.251, 0.004, 0.004),
+            (0.253, 0.004, 0.032),
+            (2.015, 0.004, 0.032),
+            (2.017, 0.004, 0.256),
+            (16.13, 0.004, 2.048),
+            (0.062, 0.001, 0.001),
+            (0.064, 0.001, 0.008),
+            (0.505, 0.001, 0.064),
+        ] {
+            assert!((slot(ran, tick) - expected).abs() < 1e-9, "{ran} s, ticks of {tick} s");
+        }
+    }
+
+    /// A timer of 0.3 s has slots of 32 ms with 250 Hz, and of 8 ms with 1000 Hz.
+    #[test]
+    fn the_longer_slots_that_match_identify_the_clock() {
+        assert_eq!(name(&[(1005, 0.3), (2029, 0.3), (5037, 0.3)]), Some("wheel-250"));
+        assert_eq!(name(&[(1005, 0.3), (2029, 0.3), (5045, 0.3)]), Some("wheel-1000"));
+        assert_eq!(name(&[(1005, 0.3), (2029, 0.3), (5049, 0.3)]), None);
+        assert_eq!(name(&[(1005, 0.3)]), Some("wheel-250"));
+        assert_eq!(name(&[]), None);
+    }
+
+    /// Expiries are late by 2 ms at most.
+    #[test]
+    fn expiries_in_one_slot_differ_by_2_ms_at_most() {
+        assert_eq!(name(&[(1002, 0.3), (2024, 0.3), (5034, 0.3)]), Some("wheel-250"));
+        assert_eq!(name(&[(1002, 0.3), (2021, 0.3), (5034, 0.3)]), None);
+    }
+
+    /// A short timer ends in finer slots than a long one.
+    #[test]
+    fn each_timer_ends_in_slots_of_its_own_length() {
+        let slots = find_timer_slots(&[(0.325, 0.3), (10.245, 3.0), (12.805, 3.0)]).unwrap();
+        assert_eq!(slots.timer, "wheel-250");
+        assert!((slots.shift() - 0.251).abs() < 1e-6, "{}", slots.shift());
+        assert_eq!(name(&[(329, 0.3), (10_245, 3.0), (12_805, 3.0)]), None);
+    }
+}

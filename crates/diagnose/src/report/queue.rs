@@ -145,3 +145,35 @@ fn gaps(ranges: &[RetransmittedRange]) -> Vec<Seq> {
     }
     gaps
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::kinds;
+    use crate::history::Bound;
+    use crate::history::samples::range;
+
+    /// Retransmitted segments from these numbers on, whose originals were lost or arrived.
+    fn retransmitted(segments: &[(u32, bool)]) -> Vec<RetransmittedRange> {
+        let of = |&(number, is_lost): &(u32, bool)| {
+            let start = Seq::FIRST + 1000 * number;
+            let mut range = RetransmittedRange { start, end: start + 1000, ..range(&[10, 500]) };
+            let bound = if is_lost { Bound::AtLeast(1) } else { Bound::AtMost(0) };
+            range.note(bound.shown_by(9).of(kinds()["overtaken-copies"]));
+            range
+        };
+        segments.iter().map(of).collect()
+    }
+
+    #[test]
+    fn a_gap_is_a_run_of_lost_segments() {
+        let found = |segments: &[(u32, bool)]| -> Vec<u64> {
+            let gaps = gaps(&retransmitted(segments));
+            gaps.iter().map(|gap| gap.since(Seq::FIRST) / 1000).collect()
+        };
+        assert_eq!(found(&[(1, true), (2, true), (4, true), (6, true)]), [1, 4, 6]);
+        assert_eq!(found(&[(6, true), (1, true), (4, true)]), [1, 4, 6], "they are in order");
+        assert_eq!(found(&[(1, true), (4, false), (6, true)]), [1, 6], "4 had arrived");
+        assert!(found(&[]).is_empty());
+    }
+}

@@ -140,3 +140,59 @@ fn run(
         RunStatus::Finished => Ok(lab.record(sim, lab.named(0, SEED))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rtolab_link::Interval;
+    use rtolab_time::{Duration, Instant};
+
+    use super::super::known_settings;
+    use super::*;
+    use crate::Options;
+    use crate::infer::{DATA, Link, Transfer};
+
+    /// A transfer of 500 kB at 1 Mbit/s with an outage of data from 2 s to 4 s.
+    fn inferred(timestamps: bool, sack: bool) -> Inferred {
+        let mut link = Link::new(&[(0.0, 1e6)], 40);
+        link.delay = Duration::from_millis(50);
+        let at = Instant::START + Duration::from_secs(2);
+        link.outages[DATA] = vec![Interval { at, length: Duration::from_secs(2) }];
+        let mss = [Some(1460); 2];
+        let options = Options { mss, window_scale: [None; 2], timestamps, sack, dsack: false };
+        let transfer = Transfer {
+            start: 0.0,
+            end: 8.0,
+            size: 500_000,
+            mss: 1460,
+            window: 60_000,
+            ack_every: 2,
+            quick_acks: 0,
+            options,
+        };
+        Inferred { link, transfer, timer_slots: None, outage_error: 0.0 }
+    }
+
+    /// The sender's timers end the outage of two seconds some time after it.
+    #[test]
+    fn the_time_lost_is_that_beyond_the_undisturbed_path() {
+        let mut path = SimulatedPath::new(&inferred(false, true));
+        let found = path.compare("newreno", &Settings::default(), &mut || true).unwrap();
+        let lost = found.time_lost_s.expect("both end");
+        assert!((2.0..6.0).contains(&lost), "{found:?}");
+        let (took, usual) = (found.elapsed_s.unwrap(), 500_000.0 * 8.0 / 1e6);
+        assert!((took - lost - usual).abs() < 1.0, "{found:?}");
+        assert!(found.timeouts > 0 && found.needed > 0, "{found:?}");
+    }
+
+    /// Of Linux's settings the handshake shows timestamps and SACK. D-SACK needs SACK.
+    #[test]
+    fn the_handshake_shows_settings_of_the_sender() {
+        let of = |timestamps, sack| {
+            let settings = known_settings(&inferred(timestamps, sack));
+            let keys = ["kernel.timestamps", "kernel.sack", "kernel.dsack", "tcp.rto.timer"];
+            keys.map(|key| settings.get(key))
+        };
+        assert_eq!(of(true, true), [Some("true"), None, None, None]);
+        assert_eq!(of(false, false), [Some("false"), Some("false"), Some("false"), None]);
+    }
+}

@@ -182,3 +182,20 @@ fn a_fast_retransmit_that_pacing_delays_is_no_timeout() {
     assert_eq!(triggers(3, 181).0, "timeout");
     assert_eq!(triggers(2, 112).0, "timeout");
 }
+
+/// The receiver may delay the ACK of 4, because no gap was left when it arrived.
+#[test]
+fn a_gap_that_was_filled_before_does_not_prevent_a_delayed_ack() {
+    let after = |earlier: &[(u64, Event)]| {
+        let mut script = Script::opened((0, 100), true, true);
+        script.add_events(&[(1000, Data(1)), (1100, Ack(1)), (1200, Data(2)), (1200, Data(3))]);
+        script.add_events(earlier).add_events(&[(2000, Data(4)), (2350, Data(4))]);
+        script.echo = 2001;
+        script.add_events(&[(2450, Ack(4)), (2550, Data(5))]);
+        script.echo = 2551;
+        let report = script.add_events(&[(2650, Ack(5))]).report();
+        report.timeouts.iter().map(|one| one.class).collect::<Vec<_>>()
+    };
+    assert_eq!(after(&[(1300, Ack(3))]), [TimeoutClass::Spurious]);
+    assert_eq!(after(&[(1300, Duplicate(1, 3)), (1301, Ack(3))]), [TimeoutClass::Spurious]);
+}

@@ -1,7 +1,7 @@
 //! Tests of the timers that other minimum RTOs would give, on captures that are specified packet by
 //! packet. The round trip is 100 ms.
 
-use crate::script::Event::{self, Ack, Data};
+use crate::script::Event::{self, Ack, Data, Duplicate};
 use crate::script::Script;
 #[allow(dead_code, reason = "only a part of the events is used")]
 use rtolab_diagnose::{Diagnosis, MINIMUM_RTOS_MS, TimerReport};
@@ -192,4 +192,130 @@ fn a_sender_without_sack_has_timeouts_only() {
     let report = script.report();
     assert_eq!(report.timeouts.len(), 1);
     assert!(!report.timeouts[0].may_be_probe);
+}
+
+/// The ACK of the original comes 250 ms after SRTT.
+#[test]
+fn the_wait_before_a_spurious_timeout_is_one_with_a_late_ack() {
+    let mut script = steady(true, false);
+    script.add_events(&[(30_000, Data(61)), (30_300, Data(61))]);
+    script.echo = 30_001;
+    let rows = of_client(script.add_events(&[(30_350, Ack(61))]));
+    for (millis, late) in [(20, 1), (200, 1), (300, 0)] {
+        let row = at(&rows, millis);
+        assert_eq!((row.waits, row.late), (u64::from(STEADY) + 1, late), "{millis} ms");
+    }
+}
+
+/// 61 was lost. Its duplicate ACKs come late, and the timer of a smaller minimum would have expired
+/// before.
+#[test]
+fn a_short_timer_expires_before_the_fast_retransmit_of_a_loss() {
+    let mut script = steady(true, false);
+    script.add_events(&[61, 62, 63, 64].map(|number| (30_000, Data(number))));
+    script.add_events(&[(30_180, Ack(60)); 3]);
+    script.add_events(&[(30_181, Data(61))]);
+    script.echo = 30_182;
+    let rows = of_client(script.add_events(&[(30_281, Ack(64))]));
+    for (millis, preempted) in [(20, 1), (70, 1), (100, 0), (300, 0)] {
+        let row = at(&rows, millis);
+        assert_eq!((row.preempted, row.genuine, row.unknown), (preempted, 0, 0), "{millis} ms");
+        assert_eq!(row.waits, u64::from(STEADY), "no ACK of an original ended the wait");
+    }
+}
+
+/// Linux sends probes again when everything sent before the retransmission is acknowledged.
+#[test]
+fn after_a_recovery_the_first_deadline_is_again_that_of_the_probe() {
+    let mut script = steady(true, true);
+    script.add_events(&[(30_000, Data(61)), (30_300, Data(61))]);
+    script.echo = 30_301;
+    script.add_events(&[(30_400, Ack(61)), (31_000, Data(62))]);
+    script.echo = 31_001;
+    let rows = of_client(script.add_events(&[(31_400, Ack(62))]));
+    for (millis, probes, timeouts) in [(70, 1, 1), (150, 1, 0), (200, 1, 0), (300, 0, 0)] {
+        let row = at(&rows, millis);
+        assert_eq!((row.spurious_probes, row.spurious), (probes, timeouts), "{millis} ms");
+    }
+}
+
+/// New data restarts the probe timer, but not the retransmission timer.
+#[test]
+fn the_retransmission_timer_runs_from_the_oldest_segment() {
+    let events = [(30_000, Data(61)), (30_380, Data(62)), (30_420, Ack(61)), (30_480, Ack(62))];
+    let rows = rows(false, &events);
+    for (millis, spurious) in [(200, 1), (300, 1), (500, 0)] {
+        assert_eq!(at(&rows, millis).spurious, spurious, "{millis} ms");
+    }
+}
+
+/// 62 is sent while the ACK of the retransmission is awaited.
+#[test]
+fn new_data_after_a_retransmission_begins_no_wait() {
+    let mut script = steady(true, false);
+    script.add_events(&[(30_000, Data(61)), (30_300, Data(61)), (30_350, Data(62))]);
+    script.echo = 30_301;
+    script.add_events(&[(30_400, Ack(61))]);
+    script.echo = 30_351;
+    let rows = of_client(script.add_events(&[(30_450, Ack(62))]));
+    // The wait for 62 begins with the ACK of 61.
+    assert_eq!(at(&rows, 200).waits, u64::from(STEADY) + 1);
+    assert_eq!(at(&rows, 200).genuine, 1);
+}
+
+/// The ACK of the retransmission is partial, so the recovery goes on.
+#[test]
+fn in_a_recovery_there_is_no_probe() {
+    let mut script = steady(true, true);
+    script.add_events(&[61, 62, 63, 64].map(|number| (30_000, Data(number))));
+    script.add_events(&[(30_100, Duplicate(60, 62)), (30_101, Data(61))]);
+    script.echo = 30_102;
+    script.add_events(&[(30_201, Ack(62))]);
+    script.echo = 30_001;
+    let rows = of_client(script.add_events(&[(30_600, Ack(64))]));
+    for (millis, timeouts) in [(70, 1), (200, 1), (500, 0)] {
+        let row = at(&rows, millis);
+        assert_eq!((row.spurious_probes, row.spurious), (0, timeouts), "{millis} ms");
+    }
+}
+
+/// The timeout of 61 began a recovery of all four segments.
+#[test]
+fn a_timeout_of_the_last_segment_in_a_recovery_is_no_probe() {
+    let mut script = steady(true, true);
+    script.add_events(&[61, 62, 63, 64].map(|number| (30_000, Data(number))));
+    script.add_events(&[(30_300, Data(61))]);
+    script.echo = 30_301;
+    script.add_events(&[(30_400, Ack(63)), (30_700, Data(64))]);
+    script.echo = 30_701;
+    script.add_events(&[(30_800, Ack(64)), (31_000, Data(65))]);
+    script.echo = 31_001;
+    let report = script.add_events(&[(31_100, Ack(65))]).report();
+    assert_eq!(report.timeouts.len(), 2);
+    assert!(report.timeouts.iter().all(|timeout| !timeout.may_be_probe), "{:?}", report.timeouts);
+}
+
+/// With SACK a spurious retransmission of the capture is one by the probe with a smaller minimum,
+/// and the timeout after it comes later.
+#[test]
+fn a_spurious_retransmission_of_a_single_segment_is_one_by_the_probe_as_well() {
+    let mut script = steady(true, true);
+    script.add_events(&[(30_000, Data(61)), (30_300, Data(61))]);
+    script.echo = 30_001;
+    let rows = of_client(script.add_events(&[(30_350, Ack(61))]));
+    for (millis, probes, timeouts) in [(70, 1, 1), (100, 1, 0), (200, 1, 0), (300, 0, 0)] {
+        let row = at(&rows, millis);
+        let spurious = (row.spurious_probes, row.spurious, row.spurious_single);
+        assert_eq!(spurious, (probes, timeouts, timeouts), "{millis} ms");
+    }
+}
+
+/// The ACK comes a round trip after the copy, and the capture shows nothing later.
+#[test]
+fn a_retransmission_without_a_verdict_is_unknown_where_the_timer_would_have_expired() {
+    let rows = rows(false, &[(30_000, Data(61)), (30_300, Data(61)), (30_400, Ack(61))]);
+    for (millis, unknown) in [(50, 1), (200, 1), (500, 0)] {
+        let row = at(&rows, millis);
+        assert_eq!((row.unknown, row.genuine, row.spurious), (unknown, 0, 0), "{millis} ms");
+    }
 }

@@ -37,6 +37,8 @@ pub struct Script {
     pub echo: u32,
     /// Does the capture cut off the options of the server's ACKs?
     pub cut: bool,
+    /// The packets so far.
+    pub packets: Vec<Captured>,
 }
 
 impl Script {
@@ -53,7 +55,8 @@ impl Script {
         stamps: bool,
         sack: bool,
     ) -> Self {
-        let mut script = Self { diagnosis, number: 0, stamps, sack, echo: 1, cut: false };
+        let packets = Vec::new();
+        let mut script = Self { diagnosis, number: 0, stamps, sack, echo: 1, cut: false, packets };
         script.add_packet(0, (true, Flags::SYN), (ISN, 0, 0), None);
         script.add_packet(far, (false, Flags::SYN | Flags::ACK), (7, ISN.wrapping_add(1), 0), None);
         script.add_packet(far + near, (true, Flags::ACK), (8, 0, 0), None);
@@ -92,6 +95,7 @@ impl Script {
         let cut_at = (self.cut && !forward).then_some(68);
         let captured = Captured { number: self.number, packet, cut_at, ..Captured::empty() };
         self.diagnosis.packet(&captured);
+        self.packets.push(captured);
     }
 
     /// Adds packets, each with its time in milliseconds.

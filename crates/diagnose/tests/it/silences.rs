@@ -1,0 +1,63 @@
+//! Tests of which packets end a silence, and of how many are listed.
+
+use rtolab_diagnose::{ConnectionReport, Wait};
+use rtolab_tcp::Flags;
+
+use crate::failures::{MSS, RTT, Script, failed};
+
+/// The largest number of silences in a report.
+const MOST: usize = 1000;
+
+fn report(script: Script) -> ConnectionReport {
+    failed(script).1.connections.remove(0)
+}
+
+/// The application had nothing to send for 3 s, whether or not it then closes.
+#[test]
+fn a_fin_ends_a_silence_only_with_data() {
+    let of = |len| {
+        let mut script = Script::opened(1);
+        let seq = script.transfer(100, 4);
+        let at = 100 + 4 * RTT + 3000;
+        script.client(at, Flags::FIN | Flags::ACK, (seq, 1, len));
+        script.ack(at + RTT, seq + len + 1);
+        report(script).silences
+    };
+    let [silence] = &of(MSS)[..] else { panic!("{:?}", of(MSS)) };
+    assert_eq!((silence.wait, silence.end), (Wait::Application, "client"));
+    assert!((silence.length - 3.0).abs() < 1e-6, "{silence:?}");
+    assert!(of(0).is_empty(), "{:?}", of(0));
+}
+
+/// The capture begins within the connection, and its first ACK comes after the silence.
+#[test]
+fn before_both_ends_have_sent_a_packet_a_silence_is_not_explained() {
+    let of = |first_ack| {
+        let mut script = Script::new(1);
+        script.data(0, 1, MSS);
+        if first_ack {
+            script.ack(10, 1);
+        }
+        script.data(5000, 1 + MSS, MSS);
+        script.ack(5040, 1 + 2 * MSS);
+        report(script).silences
+    };
+    assert_eq!(of(true).len(), 1);
+    assert!(of(false).is_empty(), "{:?}", of(false));
+}
+
+#[test]
+fn a_report_lists_the_first_thousand_silences() {
+    let of = |count: usize| {
+        let mut script = Script::opened(1);
+        let seq = script.transfer(100, 4);
+        for number in 0..count as u32 {
+            let at = 300 + 1500 * (u64::from(number) + 1);
+            script.data(at, seq + number * MSS, MSS);
+            script.ack(at + RTT, seq + (number + 1) * MSS);
+        }
+        report(script).silences.len()
+    };
+    assert_eq!(of(MOST - 1), MOST - 1);
+    assert_eq!(of(MOST + 2), MOST);
+}
