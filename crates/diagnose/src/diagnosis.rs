@@ -97,8 +97,10 @@ impl Diagnosis {
         if let Some(connection) = self.open.get_mut(&key) {
             if !connection.is_followed_by(packet, at) {
                 let capture_point = connection.on_packet(captured, at);
-                let (number, isn) = (connection.number, connection.isn_of(packet));
-                self.note_isn((number, isn), captured, at);
+                let number = connection.number;
+                if let Some(isn) = connection.isn_of(packet) {
+                    self.note_isn((number, isn), captured, at);
+                }
                 return (number, capture_point);
             }
         }
@@ -116,15 +118,16 @@ impl Diagnosis {
         let capture_point = connection.on_packet(captured, at);
         let isn = connection.isn_of(packet);
         self.open.insert(key, connection);
-        self.note_isn((number, isn), captured, at);
+        if let Some(isn) = isn {
+            self.note_isn((number, isn), captured, at);
+        }
         (number, capture_point)
     }
 
     /// Notes the client's initial sequence number of a packet with SYN: other connections may be
     /// sides of the same one.
-    #[inline]
-    fn note_isn(&mut self, (number, isn): (u64, Option<u32>), captured: &Captured, at: Instant) {
-        let Some(isn) = isn else { return };
+    #[cold]
+    fn note_isn(&mut self, (number, isn): (u64, u32), captured: &Captured, at: Instant) {
         for (other, relation) in self.translations.on_syn((number, isn), captured, at) {
             self.groups.relate(number, other, relation);
         }

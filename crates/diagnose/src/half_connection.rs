@@ -393,21 +393,24 @@ impl HalfConnection {
         }
         self.episodes.on_packet_received(frame.at);
         let duplicates = self.sender_state.duplicates();
+        let (sacked, sacked_end) = (self.flight().sacked(), self.flight().sacked_end());
+        let mut is_stale = false;
         if segment.sack_count() > 0 {
             self.sacks.add(segment, self.detectors.flight());
+            is_stale = repeats_block_of_fin(self.flight(), segment);
         }
-        let (sacked, sacked_end) = (self.flight().sacked(), self.flight().sacked_end());
-        let is_stale = segment.sack_count() > 0 && repeats_block_of_fin(self.flight(), segment);
         let mut facts = self.detectors.on_ack(segment, frame.at);
-        if let Some(facts) = facts.as_mut().filter(|_| is_stale) {
-            facts.dsack = None;
+        if is_stale {
+            facts.iter_mut().for_each(|facts| facts.dsack = None);
         }
         self.sender_state.on_ack(segment, facts.as_ref(), frame.at);
         self.conformance.on_ack(segment);
         if let Some(timestamps) = segment.timestamps().filter(|_| segment.flags.has(Flags::ACK)) {
             self.echoed = Some(timestamps.echo);
         }
-        self.note_syn_options(segment);
+        if segment.flags.has(Flags::SYN) {
+            self.note_syn_options(segment);
+        }
         let Some(facts) = facts else { return };
         self.single_segments.on_ack(facts.is_new());
         self.note_window(segment, frame.at);

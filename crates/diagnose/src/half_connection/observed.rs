@@ -9,17 +9,16 @@ use crate::trigger::Trigger;
 
 impl HalfConnection {
     /// Notes the options in a SYN of the peer.
+    #[cold]
     pub(super) fn note_syn_options(&mut self, segment: &Segment) {
         if let Some(mss) = segment.syn_options().mss {
             let options = if segment.timestamps().is_some() { TIMESTAMPS } else { 0 };
             self.mss = u32::from(mss).saturating_sub(options).max(1);
         }
-        if segment.flags.has(Flags::SYN) {
-            self.window_limit.on_syn(segment.window);
-            self.single_segments.has_sack = segment.syn_options().sack_permitted;
-            if let Some(timers) = &mut self.timers {
-                timers.has_probes = segment.syn_options().sack_permitted;
-            }
+        self.window_limit.on_syn(segment.window);
+        self.single_segments.has_sack = segment.syn_options().sack_permitted;
+        if let Some(timers) = &mut self.timers {
+            timers.has_probes = segment.syn_options().sack_permitted;
         }
     }
 
