@@ -21,6 +21,7 @@ from rtolab.experiments.arq2002.metrics import (
 )
 from rtolab.experiments.arq2002.network import (
     DELAYS,
+    JUDGED_LATE,
     LAN,
     LINK,
     PAPER,
@@ -254,6 +255,7 @@ RESIDENCE = experiment(
                 "(0.999 to 1.001), and 1.021 times (0.979 to 1.062) at 100 ms",
             ),
             basis="paper",
+            fitted=JUDGED_LATE,
         ),
         Check(
             "arq: packets lost for good, %",

@@ -20,6 +20,7 @@ from rtolab.experiments.arq2002.network import (
     PAPER,
     RENO,
     RUNS,
+    RUNS_CHOSEN,
     SET,
     SMALL_PACKETS,
     WAN,
@@ -108,6 +109,7 @@ def less_with_losses(delay: int) -> Check:
             "and the check passes",
         ),
         basis="paper",
+        fitted=RUNS_CHOSEN,
     )
 
 
@@ -252,6 +254,7 @@ END_TO_END = experiment(
             less_by_mixed_loss,
             {RUNS: Bounds(high=0, strict=True)},
             basis="paper",
+            fitted=RUNS_CHOSEN,
         ),
     ),
     runs=100,

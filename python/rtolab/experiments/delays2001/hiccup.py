@@ -21,6 +21,7 @@ from rtolab.experiments.counts import (
     unneeded_from,
 )
 from rtolab.experiments.delays2001.set_up import (
+    JUDGED_LATE,
     first_new_ack_after_fast,
     hold_experiment,
     in_fast_recovery,
@@ -263,6 +264,7 @@ def hiccups() -> tuple[Experiment, ...]:
                     "order",
                     more_by_aggressive,
                     {1: Bounds(low=0, strict=True)},
+                    fitted=JUDGED_LATE,
                     failure_cause=demonstrated(
                         "duplicates that do not restart the timer are enough: with a first window "
                         "of 16 KB they arrive for longer than either timeout",

@@ -21,6 +21,7 @@ from rtolab.experiments.delays2001.set_up import (
     HOLD,
     HOLD_AT,
     HOLD_FOR,
+    JUDGED_LATE,
     METRICS,
     OTHER_CHOICES,
     SACK_OFF,
@@ -117,6 +118,7 @@ def remedies() -> tuple[Experiment, ...]:
                     avoided_by_dsack,
                     {1: Bounds(low=1)},
                     failure_cause=NOT_BY_DSACK,
+                    fitted=JUDGED_LATE,
                 ),
                 *our_own(
                     *(
