@@ -200,7 +200,9 @@ def hiccups() -> tuple[Experiment, ...]:
             variants=(RENO, NEWRENO),
             derive=derive,
             checks=(
-                derived("NewReno adds to the 10", "exact", {1: Bounds(5, 5)}, of="more"),
+                derived(
+                    "NewReno adds to the 10", "exact", {1: Bounds(5, 5)}, of="more", fitted=TEN
+                ),
                 derived_difference(
                     "NewReno adds one less than outstanding at the first duplicate",
                     "exact",
@@ -208,7 +210,9 @@ def hiccups() -> tuple[Experiment, ...]:
                     {1: Bounds(0, 0)},
                     basis="ours",
                 ),
-                derived("growth by NewReno", "ratio", {1: Bounds(1.3, 1.7)}, of="grows"),
+                derived(
+                    "growth by NewReno", "ratio", {1: Bounds(1.3, 1.7)}, of="grows", fitted=TEN
+                ),
                 newreno.exactly(1, "spurious fast retransmits", unneeded_fast_retransmits),
                 *fitted(
                     FITTED,
