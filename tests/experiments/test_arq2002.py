@@ -22,10 +22,13 @@ from rtolab.experiments.arq2002.network import (
     Setting,
     is_overtaken,
 )
+from rtolab.experiments.arq2002.stated import step
 from rtolab.experiments.arq2002.timer import EQUATION, FIG8, rto_before
 from rtolab.experiments.arq2002.tolerance import FIG11
+from rtolab.experiments.arq2002.variants import FIG3
 from rtolab.experiments.base import Experiment
 from rtolab.experiments.reproduce import reproduce
+from rtolab.stats import Estimate
 
 SIMULATED = [experiment for experiment in EXPERIMENTS if experiment.variants]
 SHORT = {"duration": "16 s", "measure.to": "16 s"}
@@ -156,3 +159,13 @@ def test_d_sack_helps_if_the_receiver_reports_it() -> None:
     mute = reproduce(only_at(FIG11, 1.0), runs=4, seed=1, assume={"receiver.sack": "false"})
     _, arq, adapts, undoes = medians(mute, "acked").values()
     assert max(adapts, undoes) < 1.1 * arq
+
+
+def test_a_step_within_the_scatter_is_no_fall() -> None:
+    assert step(Estimate(1.0, 0.0, 2.0), Estimate(2.0, 1.0, 3.0)) > 0
+    assert step(Estimate(1.0, 0.9, 1.1), Estimate(2.0, 1.9, 2.1)) < 0
+
+
+def test_figure_3_has_the_lowest_error_rate_that_its_claim_names() -> None:
+    lossless = {case.setting.per for case in FIG3.variants if case.setting.local == "arq"}  # type: ignore[attr-defined]
+    assert min(lossless) == 0.1

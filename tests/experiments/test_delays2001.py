@@ -1,12 +1,16 @@
 """The experiments of "Effect of Delays on TCP Performance"."""
 
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
-from reproductions import with_traces_swapped
+from reproductions import failed, with_traces_swapped
 from rtolab.experiments import delays2001
 from rtolab.experiments.base import Bounds, Experiment, Variant
 from rtolab.experiments.delays2001.gprs import DELAY_AT, off, still_recovering
 from rtolab.experiments.delays2001.set_up import SYSTEMS, WINDOWS_98, WINDOWS_NT
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.experiments.reproduce import reproduce
 from rtolab.run import run
 
@@ -47,6 +51,25 @@ def test_a_claim_about_one_of_two_systems_is_judged_on_the_nearer_one() -> None:
 
 def test_linux_figures_fail_when_the_traces_are_swapped() -> None:
     assert "fail" in with_traces_swapped(ALL["delays2001/fig8"])
+
+
+def test_equal_times_are_no_difference() -> None:
+    (difference,) = (c for c in ALL["delays2001/fig9"].checks if c.name.startswith("time, Linux"))
+    alike = cast("ExperimentRuns", SimpleNamespace(median=lambda *_: 114.6))
+    assert difference.measure(alike) == 0
+    assert not difference.bounds[1].hold(0)
+
+
+def test_an_ordinary_timer_is_no_aggressive_one() -> None:
+    more = "timeouts in fast recovery, aggressive timer less K of 4"
+    assert more in failed(reproduce(ALL["delays2001/section-4.2"], runs=1, seed=1))
+
+
+def test_a_remedy_has_something_to_avoid() -> None:
+    done = reproduce(ALL["delays2001/section-6b"], runs=1, seed=1)
+    assert failed(done) == {"spurious fast retransmits that D-SACK avoids"}
+    counted = {row.variant.key: row.measured for row in done.rows if row.measured}
+    assert {"sack:rfc3517 @ D-SACK receiver", "sack:rfc6675 @ D-SACK receiver"} <= set(counted)
 
 
 @pytest.mark.parametrize("variant", [*SYSTEMS, WINDOWS_NT], ids=lambda v: v.sender)

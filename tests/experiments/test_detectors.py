@@ -14,14 +14,16 @@ from rich.console import Console
 from rtolab import _rtolab
 from rtolab.campaign import Settings, key
 from rtolab.experiments import find
-from rtolab.experiments.base import Cell, Experiment, Table, Variant
-from rtolab.experiments.detectors import EXPERIMENTS, carriers
-from rtolab.experiments.detectors.scores import digest, scores
+from rtolab.experiments.base import Cell, Check, Experiment, Table, Variant
+from rtolab.experiments.detectors import EXPERIMENTS, carriers, study
+from rtolab.experiments.detectors.scores import SENDERS, Score, digest, scores
 from rtolab.experiments.documents import document, reproduction
 from rtolab.experiments.dualrtt2004.model import GRID
 from rtolab.experiments.dualrtt2004.spikes import SPIKES, schedule, spikes_of, timetable
+from rtolab.experiments.measured import ExperimentRuns
 from rtolab.experiments.reproduce import Reproduction, reproduce
 from rtolab.result import Result
+from rtolab.stats import Estimate
 from rtolab.tables import reproduced as reproduced_tables
 
 STUDY, LOSS, REORDERING, ACK_LOSS, RECOVERIES = EXPERIMENTS
@@ -197,3 +199,26 @@ def test_when_all_experiments_run_the_study_has_a_tenth_of_its_spikes() -> None:
     shorter = replace(lone, whole_set=timetable(2))
     done = reproduce(shorter, seed=1, whole=True)
     assert spikes_of(done.of[lone.variants[0].key]) == 2
+
+
+@pytest.mark.parametrize("experiment", PASSIVE, ids=lambda e: e.id)
+def test_detectors_that_find_nothing_fail(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are never wrong about a genuine timeout, so TMS alone does not notice them."""
+    rows = pl.DataFrame({"spike": [1, 2], "spurious": [True, False], "verdict": ["genuine"] * 2})
+    dead = {name: Score(name, rows) for name in SENDERS}
+    monkeypatch.setattr(study, "scores", lambda _measured: dead)
+    judged = [check for check in experiment.checks if check.name.startswith("SMT, ")]
+    alone = [check for check in judged if " - " not in check.name]
+    missed = [check.name for check in alone if not holds(check)]
+    assert missed == [check.name for check in alone]
+    wary = {check.name.split()[1] for check in experiment.checks if check.name.startswith("TMS, ")}
+    wary = {name for name in wary if f"TMS, {name}" in {check.name for check in experiment.checks}}
+    assert wary <= {check.name.split()[1] for check in alone}
+
+
+def holds(check: Check) -> bool:
+    """Is what the check measures, without any runs, within its bounds?"""
+    found = check.measure(cast("ExperimentRuns", None))
+    return isinstance(found, Estimate) and check.bounds[1].hold(found.value)

@@ -329,7 +329,7 @@ CHECKS = (
     Check(
         "claims of five papers",
         "2001 to 2007, as printed",
-        "2026-11-24",
+        "2026-11-29",
         "rtolab reproduce",
         "papers/index.md",
         _papers,

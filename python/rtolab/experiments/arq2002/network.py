@@ -108,6 +108,10 @@ PAPER = "Pan, Mark and Shen (2002)"
 RUNS = 20
 """The paper's number of runs; fewer decide nothing."""
 
+RUNS_CHOSEN = "the number of runs was chosen after the verdict of fewer had been seen to vary"
+JUDGED_LATE = "the claim was chosen to be judged after its result had been seen"
+"""What was fitted in some checks."""
+
 BACKGROUND = 0.25
 """Section 4: the share of the link that other traffic takes."""
 

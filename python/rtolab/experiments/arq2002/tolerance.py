@@ -19,6 +19,7 @@ from rtolab.experiments.arq2002.network import (
     PAPER,
     RENO,
     RUNS,
+    RUNS_CHOSEN,
     Case,
     Local,
     Sender,
@@ -28,6 +29,7 @@ from rtolab.experiments.arq2002.network import (
 )
 from rtolab.experiments.arq2002.variants import SACK
 from rtolab.experiments.base import Alternative, Bounds, Check, Metric, Value
+from rtolab.experiments.explanation import demonstrated
 from rtolab.experiments.measured import ExperimentRuns
 from rtolab.stats import Estimate
 
@@ -48,8 +50,32 @@ def four(per: float) -> tuple[Case, Case, Case, Case]:
     return SACK.on(drop), SACK.on(arq), ADAPTS.on(arq), UNDOES.on(arq)
 
 
+HALF_AVOIDED = demonstrated(
+    "a D-SACK comes after the retransmission that it reports. Each one raises the threshold by one "
+    "and a timeout resets it, so the sender makes half of these retransmissions while it learns",
+    "rtolab reproduce arq2002/fig11",
+    "retransmissions per 100 acknowledged are 0.496 times as many as without D-SACK (0.463 to "
+    "0.528)",
+)
+
+
+def avoided(name: str, metric: Metric) -> Check:
+    """D-SACK certainly reduces a metric to half at a PER of 1 %; hardly any of them is needed."""
+    _, arq, adapts, _ = four(1.0)
+    return Check(
+        f"{name}, arq and D-SACK over arq, PER 1 %, high end",
+        "ratio",
+        lambda measured: ratio_of(measured, adapts, arq, metric).high,
+        {RUNS: Bounds(high=0.5)},
+        note="largely avoided is read as half or more",
+        failure_cause=HALF_AVOIDED,
+        basis="paper",
+        fitted=SENDER_CHOSEN,
+    )
+
+
 def fewer(name: str, metric: Metric, than: Local) -> Check:
-    """D-SACK reduces a metric at a PER of 1 %."""
+    """D-SACK reduces a metric at a PER of 1 %, which a fixed larger threshold does, too."""
     drop, arq, adapts, _ = four(1.0)
     other = arq if than == "arq" else drop
     return Check(
@@ -57,8 +83,7 @@ def fewer(name: str, metric: Metric, than: Local) -> Check:
         "order",
         lambda measured: mean(measured, adapts, metric) - mean(measured, other, metric),
         {RUNS: Bounds(high=0, strict=True)},
-        basis="paper",
-        fitted=SENDER_CHOSEN,
+        basis="ours",
     )
 
 
@@ -75,18 +100,28 @@ FIG11 = experiment(
         "SACK at 384 kbit/s and 100 ms with a clock of 10 ms. The sender with D-SACK restores "
         "window and threshold when all retransmissions of a recovery are reported as duplicates "
         "(RFC 3708), and each time raises its threshold of three dupacks by one, until a timeout "
-        "(Blanton and Allman 2002, the constant increment). A second sender only restores. 60 "
+        "(Blanton and Allman 2002, the constant increment). A second sender only restores. 200 "
         "runs, because local retransmission without D-SACK gains only 2 to 3 %."
     ),
     variants=tuple(case for per in FIG11_PERS for case in four(per)),
     metrics=(ACKED, REXMITS, REXMITS_100, TIMEOUTS_100),
     assumptions=FINEST,
-    derive=lambda measured: [
-        Value(f"{what}, {per:g} %", f"throughput, {what} / without, {per:g} %", ratio)
-        for per in FIG11_PERS
-        for what, case in (("D-SACK", four(per)[2]), ("undo alone", four(per)[3]))
-        for ratio in (ratio_of(measured, case, four(per)[1]),)
-    ],
+    derive=lambda measured: (
+        [
+            Value(f"{what}, {per:g} %", f"throughput, {what} / without, {per:g} %", ratio)
+            for per in FIG11_PERS
+            for what, case in (("D-SACK", four(per)[2]), ("undo alone", four(per)[3]))
+            for ratio in (ratio_of(measured, case, four(per)[1]),)
+        ]
+        + [
+            Value(
+                "retransmissions with D-SACK, 1 %",
+                "retransmissions per 100 acknowledged, D-SACK / without, 1 %",
+                ratio_of(measured, four(1.0)[2], four(1.0)[1], REXMITS_100),
+                digits=3,
+            )
+        ]
+    ),
     checks=(
         Check(
             "throughput, arq over drop, low end, PER 1 %",
@@ -95,6 +130,7 @@ FIG11 = experiment(
             {RUNS: Bounds(1, strict=True)},
             note="slightly",
             basis="paper",
+            fitted=RUNS_CHOSEN,
         ),
         Check(
             "throughput, arq over drop, PER 1 %",
@@ -112,7 +148,7 @@ FIG11 = experiment(
             note="dramatically is read as 30 %",
             basis="paper",
         ),
-        fewer("retransmissions per 100 acknowledged", REXMITS_100, "arq"),
+        avoided("retransmissions per 100 acknowledged", REXMITS_100),
         fewer("retransmissions", REXMITS, "arq"),
         fewer("retransmissions", REXMITS, "drop"),
     ),
@@ -138,7 +174,7 @@ FIG11 = experiment(
         ),
         Alternative("packets of 1040 B", packets(1000), "ns-2's packet size by default"),
     ),
-    runs=60,
+    runs=200,
     note=(
         "D-SACK reports a retransmission after it was made. A sender that only undoes avoids the "
         "small window that follows, but retransmits as often per segment as before; to avoid the "

@@ -31,6 +31,9 @@ from rtolab.experiments.delays2001.unknown import (
 from rtolab.experiments.measured import ExperimentRuns, Runs
 from rtolab.experiments.trace import Timeout, Trace
 
+JUDGED_LATE = "the claim or its bounds were chosen after the result had been seen"
+"""What was fitted in some checks."""
+
 HOLD_AT, HOLD_FOR = 5.0, 10.0
 """Begin and length of the link's hold, in s (section 5.1)."""
 

@@ -30,6 +30,7 @@ from rtolab.experiments.delays2001.set_up import (
     HOLD,
     HOLD_AT,
     HOLD_FOR,
+    JUDGED_LATE,
     LINUX_22,
     LINUX_24,
     METRICS,
@@ -87,6 +88,12 @@ PAUSE = unknown(
     "explain, and nothing that the paper leaves open makes the pause as long",
     "rtolab reproduce delays2001/fig8 --search",
     "75 settings tried; no setting produces the check",
+)
+NINE_MORE = demonstrated(
+    "nine more retransmissions of 296 B take 2.2 s at 9600 bit/s, and the printed times differ by "
+    "1 s: both cannot be right. (The bound is that of Linux 2.4.0, 1.5 s either way.)",
+    "rtolab reproduce delays2001/fig8",
+    "with nine more unneeded retransmissions Linux 2.2.12 takes 116.82 s, and 2.4.0 takes 114.60 s",
 )
 SLOW = unknown(
     "the paper knows Windows 98's sender only by its behaviour. With a constant timeout and "
@@ -352,7 +359,14 @@ def systems() -> tuple[Experiment, ...]:
             (
                 linux_22.exactly(1, "spurious fast retransmits", unneeded_fast_retransmits),
                 more_than(LINUX_22, LINUX_24),
-                seconds(LINUX_22, 112, 118, "published 115"),
+                seconds(
+                    LINUX_22,
+                    113.5,
+                    116.5,
+                    "published 115",
+                    failure_cause=NINE_MORE,
+                    fitted=JUDGED_LATE,
+                ),
                 linux_22.within(
                     Bounds(8, 12), "longest pause after it, s", longest_pause, failure_cause=PAUSE
                 ),
@@ -372,7 +386,7 @@ def systems() -> tuple[Experiment, ...]:
                     "time, Linux 2.2.12 - 2.4.0, s",
                     (LINUX_22.key, TIME),
                     (LINUX_24.key, TIME),
-                    {1: Bounds(0, 3)},
+                    {1: Bounds(0, 3, strict=True)},
                 ),
             ),
         ),

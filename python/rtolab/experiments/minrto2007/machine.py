@@ -176,11 +176,11 @@ FIG4 = replace(
     ),
     derive=first_extended,
     checks=(
-        *from_paper(
+        *from_paper(exactly("packets whose timeout is not as drawn", 0, as_printed)),
+        *our_own(
             exactly("twos in state 1, then a three, then twos", 1, lengths),
-            exactly("packets whose timeout is not as drawn", 0, as_printed),
+            Check("packets timed there", "count", timed_here, {1: Bounds(low=8)}),
         ),
-        *our_own(Check("packets timed there", "count", timed_here, {1: Bounds(low=8)})),
         ALL_COMPLETE,
     ),
     assumptions=(

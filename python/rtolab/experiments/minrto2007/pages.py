@@ -1,6 +1,7 @@
 """Section 5.2: web pages over topology (b), Table 2."""
 
 from collections.abc import Callable
+from typing import Unpack
 
 import numpy as np
 import polars as pl
@@ -11,11 +12,12 @@ from rtolab.experiments.base import (
     Check,
     Experiment,
     Metric,
+    Parts,
     Value,
     Variant,
     total,
 )
-from rtolab.experiments.explanation import reasoned
+from rtolab.experiments.explanation import Explanation, demonstrated
 from rtolab.experiments.measured import (
     ALL_COMPLETE,
     ExperimentRuns,
@@ -28,9 +30,12 @@ from rtolab.experiments.measured import (
 from rtolab.experiments.minrto2007.network import OTHER_PAGES, PAGES, buffer
 from rtolab.experiments.minrto2007.setup import (
     CHOSEN,
+    CONTROLS,
+    EQUAL,
     HOSTS,
     IETF,
     LINUX,
+    LOWER,
     MECHANISM,
     NO_FLOOR,
     OTHER_HOSTS,
@@ -45,7 +50,7 @@ from rtolab.experiments.minrto2007.setup import (
     per_cent,
 )
 from rtolab.measures import average_task_completion_time
-from rtolab.stats import ratio_of_medians
+from rtolab.stats import Estimate, ratio_of_medians
 
 MANY, FEW = 20, 10
 """The paper's 20 tasks are one run; 20 runs decide a size, and 10 an order."""
@@ -91,6 +96,9 @@ GAINS = {
     "mechanism over Solaris": (MECHANISM, SOLARIS),
     "mechanism over IETF": (MECHANISM, IETF),
     "no floor over Linux": (NO_FLOOR, LINUX),
+    "mechanism over plain floor 250 ms": (MECHANISM, EQUAL),
+    "mechanism over plain floor 180 ms": (MECHANISM, LOWER),
+    "plain floor 180 ms over Linux": (LOWER, LINUX),
     "parity kept in step over Linux": (RESYNC, LINUX),
     f"mechanism over Linux, both with the {RESTARTS}": (RESTARTED, LINUX_RESTARTED),
     f"mechanism over Linux, {FASTER}": (fast(MECHANISM), fast(LINUX)),
@@ -125,6 +133,12 @@ def derive(measured: ExperimentRuns) -> list[Value]:
             unit="%",
             digits=0,
         ),
+        Value(
+            "runs as printed",
+            "Single runs in which the mechanism saves at least 7.8 % over Linux",
+            at_least_printed(measured),
+            unit="%",
+        ),
         spurious_ratio("mechanism", measured, (MECHANISM, LINUX)),
         spurious_ratio("mechanism, parity kept in step", measured, (RESYNC, LINUX)),
         spurious_ratio(f"mechanism, {RESTARTS}", measured, (RESTARTED, LINUX_RESTARTED)),
@@ -147,17 +161,29 @@ def spurious_ratio(name: str, measured: ExperimentRuns, pair: tuple[Variant, Var
     return Value(f"spurious, {name}", f"Spurious timeouts, {name} / Linux", found)
 
 
-def counts(name: str, basis: Basis) -> Check:
+def counts(name: str, basis: Basis, failure_cause: Explanation | None = None) -> Check:
     """A gain's interval excludes zero."""
     said = f"{name}, %, low end of the interval"
     bounds = {FEW: Bounds(low=0, strict=True)}
-    return derived_low(said, bounds, of=name, basis=basis, fitted=CHOSEN)
+    return derived_low(
+        said, bounds, of=name, basis=basis, fitted=CHOSEN, failure_cause=failure_cause
+    )
 
 
-def larger(than: str, name: str) -> Check:
+def larger(than: str, name: str, **parts: Unpack[Parts]) -> Check:
     """One gain is larger than another."""
     said, bounds = f"{name} less {than}, percentage points", {MANY: Bounds(0, strict=True)}
-    return derived_difference(said, "order", (name, than), bounds, basis="paper", fitted=CHOSEN)
+    return derived_difference(
+        said, "order", (name, than), bounds, **({"basis": "paper", "fitted": CHOSEN} | parts)
+    )
+
+
+def outside(measured: ExperimentRuns) -> float | None:
+    """How far the printed saving over Linux' floor is outside the measured interval, in points."""
+    printed, saved = PUBLISHED["mechanism over Linux"], measured.derived["mechanism over Linux"]
+    if not isinstance(saved.measured, Estimate):
+        return None
+    return max(0.0, saved.measured.low - printed, printed - saved.measured.high)
 
 
 def at_least_printed(measured: ExperimentRuns) -> float | None:
@@ -181,9 +207,36 @@ def _may_be(linux: float, ours: float, difference: float) -> bool:
     return least <= difference <= most
 
 
-NEVER_AS_MUCH = reasoned(
-    "between senders a run of 60 tasks differs by less than the paper's; see the gains of the table"
+COMMAND = "rtolab reproduce minrto2007/table2"
+ONE_RUN = demonstrated(
+    "the printed table is one run of 60 tasks. Single runs scatter by 3 %, so some save as much, "
+    "but their mean does not",
+    COMMAND,
+    "the mechanism saves 4.4 % (3.4 to 5.3) over Linux' floor; 12.50 % of the single runs save "
+    "7.8 % or more",
 )
+LOWER_SAVES_AS_MUCH = demonstrated(
+    "the saving over the floors of systems does not show the mechanism: a plain floor a tenth "
+    "below that of Linux, which counts no packets, saves as much. Where the mechanism waits, it "
+    "waits 500 ms",
+    COMMAND,
+    "the mechanism saves 0.2 % (-0.7 to 1.2) over a plain floor of 180 ms, which saves 4.2 % over "
+    "Linux' floor; the mechanism saves 4.4 %",
+)
+LESS_WAITING = demonstrated(
+    "on the slow backbone most timeouts follow drops of its short buffer, and the IETF's floor "
+    "makes each of them long. The fast one drops less, so there is less to save",
+    COMMAND,
+    "with the IETF's floor there are 45 timeouts, and 13 on the faster backbone",
+)
+NO_FLOOR_LOSES = demonstrated(
+    "not waiting has its own cost, spurious timeouts, and on the fast backbone it is the larger "
+    "one: no floor is not the most that a mechanism can gain",
+    COMMAND,
+    "on the faster backbone no floor saves 6.0 % (5.0 to 7.1) over Linux' floor, with 71 timeouts, "
+    "and the mechanism 7.0 % (5.9 to 8.1), with 41",
+)
+OF_FLOORS = "this compares the floors, whatever sender is in the mechanism's place"
 
 TABLE2 = Experiment(
     id="minrto2007/table2",
@@ -208,6 +261,7 @@ TABLE2 = Experiment(
         RESYNC,
         LINUX_RESTARTED,
         RESTARTED,
+        *CONTROLS,
         *(fast(variant) for variant in (LINUX, MECHANISM, IETF, NO_FLOOR)),
     ),
     metrics=METRICS,
@@ -219,17 +273,20 @@ TABLE2 = Experiment(
     derive=derive,
     checks=(
         Check(
-            "runs in which the mechanism saves at least the printed 7.8 % over Linux, %",
+            "mechanism over Linux: the printed 7.8 % outside the measured interval, points",
             "ratio",
-            at_least_printed,
-            {2 * MANY: Bounds(2.5, 97.5)},
-            note="the paper's table is one run",
-            failure_cause=NEVER_AS_MUCH,
+            outside,
+            {2 * MANY: Bounds(0, 0)},
+            failure_cause=ONE_RUN,
             basis="paper",
             fitted=CHOSEN,
         ),
         counts("mechanism over Linux", "paper"),
         counts("no floor over Linux", "ours"),
+        *(
+            counts(f"mechanism over plain {floor.condition}", "ours", LOWER_SAVES_AS_MUCH)
+            for floor in CONTROLS
+        ),
         *(
             mean(
                 f"ATCT in s: {variant.title}",
@@ -242,9 +299,22 @@ TABLE2 = Experiment(
             )
             for variant, printed in ((LINUX, 7.6 / 3), (MECHANISM, 7.05 / 3))
         ),
-        larger("mechanism over Linux", "mechanism over IETF"),
-        larger("mechanism over Linux", "mechanism over Solaris"),
+        larger("mechanism over Linux", "mechanism over IETF", note=OF_FLOORS),
+        larger("mechanism over Linux", "mechanism over Solaris", note=OF_FLOORS),
         larger("mechanism over Linux", f"mechanism over Linux, {FASTER}"),
+        larger(
+            "mechanism over IETF",
+            f"mechanism over IETF, {FASTER}",
+            basis="ours",
+            failure_cause=LESS_WAITING,
+        ),
+        larger("mechanism over Linux", "no floor over Linux", basis="ours"),
+        larger(
+            f"mechanism over Linux, {FASTER}",
+            f"no floor over Linux, {FASTER}",
+            basis="ours",
+            failure_cause=NO_FLOOR_LOSES,
+        ),
         Check(
             "the printed differences fit the printed times, but for rounding",
             "exact",

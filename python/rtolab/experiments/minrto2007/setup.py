@@ -82,7 +82,17 @@ FLOORS = (LINUX, SOLARIS, IETF)
 """The senders with which the paper compares its mechanism."""
 
 VARIANTS = (*FLOORS, MECHANISM, NO_FLOOR)
-"""The same, and no floor at all: the most that any such mechanism could gain."""
+"""The same, and no floor at all: nothing but the mechanism's waiting tells it from that."""
+
+EQUAL = Variant(SACK, "Plain", "floor 250 ms", {"tcp.rto.min": "250 ms"})
+LOWER = Variant(SACK, "Plain", "floor 180 ms", {"tcp.rto.min": "180 ms"})
+CONTROLS = (EQUAL, LOWER)
+"""Plain floors, which count no packets: the mean of the mechanism's floors, R on every second
+packet and none on the others, and a tenth below that of Linux.
+
+What the mechanism gains over the floors of systems, a lower floor may gain as well. What it gains
+over these is due to its parity.
+"""
 
 LINUX_AS_IT_IS = Variant(
     SACK,

@@ -70,12 +70,9 @@ def expected(runs: Runs) -> set[int]:
     return first | {train.extended for train in followed if train.extended is not None}
 
 
-def observed(runs: Runs) -> dict[int, bool]:
-    """Of each packet that the timer ran for: was the timeout not below R?
-
-    The timer runs for the oldest packet outstanding, which each ACK shows.
-    """
-    heads = (
+def heads(runs: Runs) -> pl.DataFrame:
+    """At each ACK of the first run, the packet that the timer runs for: the oldest outstanding."""
+    return (
         runs.result.segments.filter(
             (pl.col("run") == runs.first)
             & (pl.col("place") == "sender")
@@ -84,13 +81,17 @@ def observed(runs: Runs) -> dict[int, bool]:
         .select("at_s", "ack")
         .unique("at_s", keep="last", maintain_order=True)
     )
+
+
+def observed(runs: Runs) -> dict[int, bool]:
+    """Of each packet that the timer ran for: was the timeout not below R?"""
     timeouts = (
         runs.windows.filter(pl.col("run") == runs.first)
         .filter(pl.col("srtt_s").is_not_null() & (pl.col("flight") > 0))
         .select("at_s", "rto_s")
         .unique("at_s", keep="last", maintain_order=True)
     )
-    joined = heads.join(timeouts, on="at_s", how="inner", maintain_order="left")
+    joined = heads(runs).join(timeouts, on="at_s", how="inner", maintain_order="left")
     rows = joined.iter_rows(named=True)
     return {row["ack"]: row["rto_s"] >= EXTENDED_S for row in rows}
 
