@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import platform
+import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ import pytest
 from rtolab.files import write_text
 
 if TYPE_CHECKING:
-    from rtolab.conform import Stack
+    from rtolab.conform import Scenario, Stack, Suite
     from rtolab.conform.report import Report
     from rtolab.diagnosis import Diagnosis
 
@@ -88,39 +88,30 @@ def conform_stack(request: pytest.FixtureRequest) -> ConformStack:
         lacking = None if stack.kernel else _lacking()
         if lacking:
             pytest.skip(f"conform_stack needs {lacking}")
-        from rtolab import conform  # noqa: PLC0415
-        from rtolab.conform import report  # noqa: PLC0415
+        from rtolab import Error, conform  # noqa: PLC0415
+        from rtolab.conform import check, report  # noqa: PLC0415
 
-        if baseline is not None and not store and not baseline.exists():
-            message = f"{baseline}: there is no such baseline; store one with --rtolab-store"
+        stored = None if baseline is None else Path(baseline)
+        message = ""
+        try:
+            # Runs take long: all else is checked before them.
+            check.check_margin(margin)
+            which = check.suite_named(suite)
+            chosen = check.chosen(which, SEED, [only] if isinstance(only, str) else only)
+            before = _stored(stored, which, chosen) if stored and not store else None
+            done = report.Report.of(stack, which, SEED, conform.conform(stack, chosen, **how))
+            if before and stored:
+                done = done.against(before, stored, margin)
+        except (Error, OSError) as error:
+            message = _with_arguments(str(error))
+        # Outside of the handler: pytest would print the error a second time as the context.
+        if message:
             pytest.fail(message, pytrace=False)
-        which = conform.Suite(suite)
-        every = conform.suite(which)
-        chosen = [one for one in every if not only or one.id in only]
-        scores = conform.conform(stack, chosen, **how)
-        before = None
-        if baseline is not None and not store:
-            before = report.read(baseline)
-            report.check_baseline(before, baseline, which, SEED)
-        words = {"server": stack.server, "client": " ".join(stack.client)} if stack.client else {}
-        done = report.Report(
-            stack.name,
-            words,
-            stack.set,
-            which.whole,
-            SEED,
-            scores,
-            [],
-            kernel=stack.kernel.title if stack.kernel else f"Linux {platform.release()}",
-            clock="virtual" if stack.kernel else "real",
-        )
-        if before is not None and baseline is not None:
-            done = done.against(before, baseline, margin)
-            if done.baseline and done.baseline.differs:
-                warnings.warn(report.warning(done), stacklevel=2)
-        if baseline is not None and store:
-            baseline.parent.mkdir(parents=True, exist_ok=True)
-            write_text(baseline, json.dumps(done.document(), indent=2) + "\n")
+        if done.baseline and done.baseline.differs:
+            warnings.warn(report.warning(done), stacklevel=2)
+        if stored and store:
+            stored.parent.mkdir(parents=True, exist_ok=True)
+            write_text(stored, json.dumps(done.document(), indent=2) + "\n")
         wrong = [f"{one.id} {one.outcome} {one.said}".strip() for one in done.broken]
         wrong += [f"{one.id} fell from {one.before:.0f} to {one.now:.0f}" for one in done.worse]
         if wrong:
@@ -128,6 +119,34 @@ def conform_stack(request: pytest.FixtureRequest) -> ConformStack:
         return done
 
     return scored
+
+
+def _stored(path: Path, which: Suite, scenarios: Sequence[Scenario]) -> dict[str, Any]:
+    """The stored scores of these scenarios.
+
+    Raises:
+        Error: there are none, or not of all scenarios.
+    """
+    from rtolab import Error  # noqa: PLC0415
+    from rtolab.conform import report  # noqa: PLC0415
+    from rtolab.conform.baseline import missing  # noqa: PLC0415
+
+    if not path.exists():
+        raise Error(f"{path}: there is no such baseline; store one with --rtolab-store")
+    found = report.read(path)
+    report.check_baseline(found, path, which, SEED)
+    lacking = missing(found, scenarios)
+    if lacking:
+        raise Error(f"{path} lacks {report.first(lacking)}; store it again with --rtolab-store")
+    return found
+
+
+def _with_arguments(message: str) -> str:
+    """A message of `conform` that names arguments in place of the command's options."""
+    ours, ends, said = message.partition("; its last line: ")
+    ours = re.sub(r"compare with --seed \d+", "store it again with --rtolab-store", ours)
+    ours = re.sub(r"--suite (\w+)", r"suite=\1", ours).replace("--limit", "limit_s")
+    return re.sub(r"--(set|only|server)\b", r"\1", ours) + ends + said
 
 
 @pytest.fixture
@@ -138,10 +157,14 @@ def no_spurious_retransmissions() -> NoSpuriousRetransmissions:
         from rtolab import Error  # noqa: PLC0415
         from rtolab.diagnosis import diagnose  # noqa: PLC0415
 
+        message = ""
         try:
             found = diagnose(capture)
         except Error as error:
-            pytest.fail(str(error), pytrace=False)
+            message = str(error)
+        # Outside of the handler: pytest would print the error a second time as the context.
+        if message:
+            pytest.fail(message, pytrace=False)
         wrong = found.error or _shows_nothing(found)
         if wrong:
             pytest.fail(f"{capture}: {wrong}", pytrace=False)

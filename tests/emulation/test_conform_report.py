@@ -161,8 +161,8 @@ def test_evidence_is_kept_and_named(tmp_path: Path) -> None:
 
 def test_a_misspelt_placeholder_is_named() -> None:
     for server, client, reported in (
-        ("serve {servr}", [], "--server: found {servr}; expected {server}"),
-        ("", ["get", "http://{server}/{byte}"], "the client: found {byte}; expected {bytes}"),
+        ("serve {servr}", ["get"], "--server: found {servr}; expected {server}"),
+        ("serve", ["get", "http://{server}/{byte}"], "the client: found {byte}; expected {bytes}"),
     ):
         with pytest.raises(rtolab.Error) as raised:
             conform(Stack("x", {}, server, client), [CLEAN])
@@ -221,6 +221,18 @@ def test_earlier_results_are_checked(tmp_path: Path) -> None:
     path.write_text("[]")
     with pytest.raises(rtolab.Error, match="found no result"):
         read(path)
+
+
+def test_a_baseline_without_any_of_the_scenarios_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(report(scored(measured())).document()))
+    monkeypatch.setattr("rtolab.conform.run.conform", lambda *_, **__: pytest.fail("it ran"))
+    words = ("--baseline", str(path), "--only", "tail-1", "--only", "tail-2")
+    assert program.call(monkeypatch, "conform", *words) == 2
+    lacks = "found no scenario in common, so nothing would be compared: it lacks tail-1, tail-2"
+    assert capsys.readouterr().err == f"rtolab: {path}: {lacks}\n"
 
 
 def test_wrong_arguments_are_explained(

@@ -362,6 +362,7 @@ def test_a_client_and_a_server_have_a_process_for_each_transfer(
     ("said", "kind", "message"),
     [
         ("rtolab.EmulationError: no tun", EmulationError, "no tun"),
+        ("rtolab.ScenarioError: --set kernel.frot: found", Error, "--set kernel.frot: found"),
         ("Killed", Error, "20-kB could not be run: Killed"),
         ("", Error, "20-kB could not be run: first"),
     ],
@@ -379,6 +380,7 @@ def test_a_transfer_without_a_result_is_an_error(
         conform(Stack("x", {}, "serve", ("get",)), [SMALL])
     assert type(raised.value) is kind
     assert str(raised.value).endswith(message)
+    assert "rtolab." not in str(raised.value)
     assert json.loads(next(tmp_path.glob("*.order")).read_text())["evidence"] == ""
 
 

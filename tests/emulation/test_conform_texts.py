@@ -123,6 +123,9 @@ def test_changes_against_a_baseline_are_shown_beside_the_scores() -> None:
         "ours compared with theirs (old.json): no scenario in common"
     )
     assert warning(none) == warning(of()) == ""
+    partly = replace(none, changes=[*found.changes[1:]])
+    first = found.scores[0].id
+    assert with_style(table(partly), "yellow")[-1] == f"WARNING  the baseline lacks {first}"
     one = replace(found, baseline=Baseline("old.json", "theirs", ["kernel"]))
     assert warning(one) == "kernel differs between ours and the baseline, theirs"
     # Whatever the baseline, a transfer that hung is called so.

@@ -205,7 +205,10 @@ def test_wrong_settings_are_refused_in_words() -> None:
         ("--buffer", "100"): "two segments",
         ("--sender", "sack+frot"): "unknown policy `frot`",
         ("--address", "nowhere"): "expected an address",
-        ("--route", "10.0.0.1/8"): "expected a network",
+        ("--address", "10.9.0.1/24", "--address", "10.9.0.1/24"): "found it twice; expected diff",
+        ("--route", "nowhere"): "--route nowhere: expected a network, such as 10.1.0.0/16",
+        ("--route", "10.1.2.3/8"): "host bits are set; expected the network 10.0.0.0/8",
+        ("--route", "fd00::1/64"): "expected the network fd00::/64",
         ("--to", "80"): "expected HOST:PORT",
         ("--set", "tcp.mss=500 B"): "none is given",
     }

@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from capture_changes import one_way, parts, written
+from conform_results import measured, report, scored
 from prerequisites import no_hosts, require_hosts
 from program import execute
+from rtolab.conform import suite
+from rtolab.pytest_plugin import _with_arguments
 
 ROOT = Path(__file__).parents[2]
 UNNEEDED = Path(__file__).parents[1] / "captures" / "stall-3s-none-frto-off.sender.pcapng.gz"
@@ -54,6 +57,70 @@ def test_stack(conform_stack):
     # A guest needs no root, and the baseline is missing before one starts.
     conform_stack(Stack("ours", kernel=object()), only=["tail-2"], baseline=Path("none.json"))
 """
+REFUSED = """
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+import pytest
+from rtolab.conform import Stack
+
+# No guest starts.
+OURS = Stack("ours", kernel=object())
+
+def test_other_suite(conform_stack):
+    conform_stack(OURS, suite="stalls", baseline=Path("stored.json"))
+
+def test_partly(conform_stack):
+    conform_stack(OURS, only=["tail-1", "tail-2"], baseline="stored.json")
+
+def test_no_result(conform_stack):
+    conform_stack(OURS, baseline=Path(__file__))
+
+def test_seed(conform_stack):
+    conform_stack(OURS, baseline=Path("seed.json"))
+
+def test_suite(conform_stack):
+    conform_stack(OURS, suite="stals")
+
+@pytest.mark.parametrize("only", [["tail-1", "tial-2"], "tial-2", ["dc-tail-1"]])
+def test_only(conform_stack, only):
+    conform_stack(OURS, only=only)
+
+@pytest.mark.parametrize("how", [{"margin": -5}, {"repeat": 0}, {"parallel": 0}, {"limit_s": 0}])
+def test_numbers(conform_stack, how):
+    conform_stack(OURS, **how)
+
+PROGRAMS = [(None, ["x"]), ("", ["x"]), ("x", []), ("x", "y {bytes}"), ("x", ["{byte}"])]
+
+@pytest.mark.parametrize(("server", "client"), PROGRAMS)
+def test_programs(conform_stack, server, client):
+    conform_stack(replace(OURS, server=server, client=client))
+
+def test_command(conform_stack, monkeypatch):
+    monkeypatch.setattr("rtolab.conform.conform", lambda *_, **__: [])
+    kernel = SimpleNamespace(title="Linux")
+    done = conform_stack(Stack("ours", {}, "serve", ["get", "a b"], kernel=kernel))
+    # As the command has it, so that their results can be compared.
+    assert done.command == {"server": "serve", "client": "get 'a b'"}
+"""
+REFUSALS = (
+    "stored.json lacks stall-0.3s, stall-0.5s, stall-0.8s, stall-1s, stall-1.5s and ",
+    "stored.json lacks tail-2; store it again with --rtolab-store",
+    "test_project.py: found no result of `rtolab conform --json`",
+    "seed.json is of seed 2 and this of 1: the scenarios differ; store it again with --rtolab-",
+    "suite: found 'stals'; expected fifty, stalls, losses or today: did you mean \"stalls\"?",
+    "only tial-2: found no such scenario; expected one of 50, such as ",
+    "only dc-tail-1: not in the suite fifty; add suite=today",
+    "margin: found -5; expected a number of points from 0",
+    "repeat: found 0; expected a whole number from 1",
+    "parallel: found 0; expected a whole number from 1 to 4096",
+    "limit_s: found 0; expected a number of seconds from 1",
+    "ours: found the server None; expected a command line",
+    "ours: found a client without a server; expected both, or none for the kernel's TCP",
+    "ours: found a server without a client; expected both, or none for the kernel's TCP",
+    "ours: found the client 'y {bytes}'; expected a list of a program and its arguments",
+    "the client: found {byte}; expected {bytes}",
+)
 SCORES = """
 from pathlib import Path
 from rtolab.conform import Stack
@@ -127,6 +194,34 @@ def test_a_missing_baseline_names_the_option_that_stores_it(tmp_path: Path) -> N
     assert "none.json: there is no such baseline; store one with --rtolab-store" in output
     assert "Traceback" not in output
     assert "FileNotFoundError" not in output
+
+
+def test_bad_arguments_are_refused_before_anything_runs(tmp_path: Path) -> None:
+    tail = next(one for one in suite() if one.id == "tail-1")
+    stored = report(scored(measured(), tail)).document()
+    (tmp_path / "stored.json").write_text(json.dumps(stored))
+    (tmp_path / "seed.json").write_text(json.dumps(stored | {"seed": 2}))
+    code, output = ran(tmp_path, REFUSED)
+    assert code == 1, output
+    assert "17 failed, 1 passed in" in output
+    for refusal in REFUSALS:
+        assert f"\n{refusal}" in output.replace(str(tmp_path / "test_"), "test_"), refusal
+    assert "Traceback" not in output
+    assert "Error" not in output
+
+
+def test_a_missing_capture_is_named_once(tmp_path: Path) -> None:
+    code, output = ran(tmp_path, EMPTY)
+    assert code == 1
+    assert "empty.pcap: No such file" in output
+    assert "During handling" not in output
+    assert "Traceback" not in output
+
+
+def test_messages_name_arguments_in_place_of_options() -> None:
+    text = "--set kernel.frot: found; (--limit): select others with --only; its last line: --only"
+    expected = "set kernel.frot: found; (limit_s): select others with only; its last line: --only"
+    assert _with_arguments(text) == expected
 
 
 @pytest.mark.slow

@@ -28,10 +28,22 @@ def test_a_server_that_ends_at_once_fails_the_command(server: str, code: int) ->
     assert status == 1
     assert document["good"] is False
     assert document["server_end"] == {"code": code, "before_client": True}
+    # No command ended with a status.
+    assert document["returncode"] is None
     # The limit of the wait for a server is 10 s.
     assert document["elapsed_s"] < 9
     assert "the server ended before it listened" in said
     assert "the client ran" not in said
+
+
+def test_a_command_that_did_not_start_is_not_said_to_have_ended() -> None:
+    require_hosts()
+    words = ("emulate", "hold", "--server", "exit 3", "--", "true")
+    done = program.run(*words, env=program.environment(), timeout=120)
+    printed = " ".join(done.stdout.split())
+    assert "the command did not start: the server ended after " in printed
+    assert "FAILED the server ended with exit code 3 before it listened" in printed
+    assert "the command ended" not in printed
 
 
 def test_a_server_that_fails_while_the_client_runs_fails_the_command() -> None:

@@ -141,8 +141,16 @@ def test_names_and_labels_can_be_given() -> None:
             "not positive; leave out the log axis",
         ),
         (
-            lambda: only(runs(), [("link.radio.delay", ["50ms"])]),
-            "found no row with 50ms; expected",
+            lambda: only(runs(), [("link.radio.delay", ["51ms"])]),
+            "found no row with 51ms; expected",
+        ),
+        (
+            lambda: only(runs(), [("link.radio.delay_s", ["50 kB"])]),
+            "found 50 kB; expected a number",
+        ),
+        (
+            lambda: plot.sweep(runs(), None, "link.radio.delay", by=["sender", "link.radio.delay"]),
+            "link.radio.delay_s: found it as the horizontal axis and as what distinguishes lines",
         ),
         (lambda: only(runs(), [("link.radio.delay_s", ["x"])]), "found x; expected a number"),
         (
@@ -159,6 +167,23 @@ def test_names_and_labels_can_be_given() -> None:
 def test_what_cannot_be_drawn_is_an_error(draw: Any, message: str) -> None:
     with pytest.raises(Error, match=message):
         draw()
+
+
+@pytest.mark.parametrize("value", ["0.05 s", "50ms", "50 ms", "50000 us"])
+@pytest.mark.parametrize("column", ["link.radio.delay", "link.radio.delay_s"])
+def test_rows_are_chosen_by_value_in_any_unit(column: str, value: str) -> None:
+    kept = only(runs(), [(column, [value])])
+    assert kept["link.radio.delay"].unique().to_list() == ["50 ms"]
+    assert kept.height == 20
+
+
+def test_the_sender_can_be_the_horizontal_axis() -> None:
+    alone = runs().filter(pl.col("link.radio.delay") == "50 ms")
+    assert choose(alone, None, "sender", (), over=True).by == ()
+    assert choose(runs(), None, "sender", (), over=True).by == ("link.radio.delay_s",)
+    assert {"sack", "sack+frto"} <= set(texts(plot.sweep(alone, None, "sender")))
+    twice = choose(runs(), None, None, ["sender", "sender"], over=True)
+    assert twice.by == ("sender",)
 
 
 def folder(path: Path, frame: pl.DataFrame) -> Path:
@@ -238,6 +263,19 @@ def test_the_command_draws_what_the_results_suggest(
             "found no packets; expected the folder of `rtolab run --out`",
         ),
         (("--kind", "cdf", "--over", "run"), "found --over beside --kind cdf; expected --by"),
+        (
+            ("--kind", "cdf", "--overlay"),
+            "found --overlay beside --kind cdf; expected --kind time-",
+        ),
+        (("--place", "receiver"), "found --place in a figure of runs; expected --kind time-seq"),
+        (
+            ("--kind", "time-sequence", "--log-y"),
+            "found --log-y beside --kind time-sequence; expected --kind sweep, boxes or cdf",
+        ),
+        (
+            ("--over", "sender", "--by", "sender"),
+            "sender: found it as the horizontal axis and as what distinguishes lines",
+        ),
         (("--where", "delay"), "--where delay: expected key=value"),
         (("--table", "segments"), "found no table segments; expected connections"),
         (("--width", "90"), "width_in: found 90.0; expected 1 to 40"),

@@ -23,6 +23,8 @@ pub(crate) struct Reset {
     pub ack: Option<Seq>,
     /// The closing state before it.
     pub close_state: CloseState,
+    /// Was the last data before it of the same end?
+    pub is_after_data: bool,
     /// Its hop limit and that of the end's first packet, if they differ.
     pub foreign_hops: Option<[u8; 2]>,
 }

@@ -37,6 +37,9 @@ pub(crate) fn on_ack(history: &mut RetransmissionHistory, ack: &Ack<'_>) {
         }
     }
     history.note_delivered(ack, covers);
+    if awaits_ack {
+        history.note_still_missing(ack);
+    }
     if awaits_ack
         || history.order.answered_by_duplicates(history.delivered.answered).next().is_some()
     {
@@ -54,7 +57,7 @@ pub(crate) fn at_end(range: &mut RetransmittedRange, vantage: Vantage, end: &Set
     let mut evidence = Vec::new();
     for (index, _, copy) in range.retransmissions() {
         let rows = KINDS.at_receiver.iter();
-        evidence.extend(rows.filter_map(|(kind, look)| Some(look(index, copy)?.of(kind))));
+        evidence.extend(rows.filter_map(|(kind, look)| Some(look(range, index, copy)?.of(kind))));
     }
     range.evidence = evidence;
 }

@@ -1,5 +1,6 @@
 //! One connection of a capture, in both directions.
 
+mod handshake;
 mod silences;
 
 use rtolab_capture::{Captured, CapturedPacket, Conversation, End};
@@ -13,6 +14,7 @@ use crate::capture_points::{
 use crate::closing::{CloseState, IdleClose, Reset};
 use crate::duplicates::{Copy, Location, RecentPackets};
 use crate::half_connection::HalfConnection;
+use crate::held_segments::{HeldSegments, MIN_DELAY};
 use crate::history::Frame;
 use crate::missing_direction::EchoedTimestamps;
 use crate::pauses::Pauses;
@@ -21,15 +23,7 @@ use crate::stack::Opening;
 use crate::timers::TimerReplay;
 use crate::vantage::{Turnarounds, Vantage};
 
-/// The options of a handshake.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Handshake {
-    /// The last SYN of client and server.
-    pub openings: [Option<Opening>; 2],
-    /// Did the snapshot length of the capture cut off options of a SYN? If so, the window scale is
-    /// unknown.
-    pub is_cut: bool,
-}
+pub(crate) use handshake::Handshake;
 
 /// The state of a connection after the packets processed so far.
 #[derive(Debug)]
@@ -78,6 +72,9 @@ pub(crate) struct Connection {
     /// The captured bytes of a frame that ends before the options of TCP do.
     pub cut_at: Option<u32>,
     pub pauses: Pauses,
+    pub held_segments: HeldSegments,
+    /// The end that sent the last data.
+    last_data: Option<End>,
 }
 
 impl Connection {
@@ -112,6 +109,8 @@ impl Connection {
             replays_timers: false,
             cut_at: None,
             pauses: Pauses::default(),
+            held_segments: HeldSegments::default(),
+            last_data: None,
         }
     }
 
@@ -273,7 +272,11 @@ impl Connection {
         captured: &Captured,
     ) {
         let at = frame.at;
-        let is_late = at.since(self.active) >= MIN_LENGTH && self.seen != [0; 2];
+        let gap = at.since(self.active);
+        let is_late = gap >= MIN_LENGTH && self.seen != [0; 2];
+        if gap >= MIN_DELAY || self.held_segments.is_pending() {
+            self.note_held_segment((from, segment), at, gap);
+        }
         let is_keep_alive = (is_late || self.keep_alive_from.is_some())
             && self.is_keep_alive(from, segment, is_late);
         let silence =
@@ -339,6 +342,7 @@ impl Connection {
             let opening = Opening { syn: *segment, syn_fingerprint, frame: number };
             self.handshake.is_cut |= opening.syn_fingerprint.is_cut;
             self.handshake.openings[from as usize] = Some(opening);
+            self.recent[from.other() as usize].on_peer_syn();
             if let Some(sending) = &mut self.ends[from.other() as usize] {
                 sending.sender_state.on_syn(at);
             }
@@ -350,7 +354,9 @@ impl Connection {
             let foreign_hops = is_foreign.then_some(hops);
             let ack = segment.flags.has(Flags::ACK).then_some(segment.ack);
             let close_state = self.close_state;
-            self.reset.get_or_insert(Reset { from, ack, close_state, foreign_hops });
+            let is_after_data = self.last_data == Some(from);
+            let reset = Reset { from, ack, close_state, is_after_data, foreign_hops };
+            self.reset.get_or_insert(reset);
             self.close_state = CloseState::Closed;
             return;
         }
@@ -363,8 +369,14 @@ impl Connection {
         if segment.flags.has(Flags::ACK) {
             self.on_ack(from, segment, frame);
         }
+        if segment.len > 0 {
+            self.last_data = Some(from);
+        }
         if segment.sequence_length() > 0 || self.ends[from as usize].is_some() {
             self.on_sent(from, segment, frame);
+        }
+        if segment.flags.has(Flags::SYN | Flags::ACK) {
+            self.note_syn_ack(from, segment);
         }
         self.on_fin(from, segment);
     }

@@ -134,6 +134,8 @@ pub(crate) struct RecentPackets {
     /// `None` before the first packet.
     ring: Option<Box<Ring>>,
     syn: Option<(Instant, Fingerprint, Location)>,
+    /// The number of SYNs that the other end sent, without copies.
+    peer_syns: u32,
 }
 
 impl RecentPackets {
@@ -143,6 +145,7 @@ impl RecentPackets {
     /// SYN-ACK, and a retransmitted SYN and an expired timer cause equal SYN-ACKs at almost the
     /// same time; such a pair is evidence of copies only if the capture has others, or if the two
     /// passed at different locations. So are equal RSTs, by which a host answers several segments.
+    /// If the peer sent a single SYN, only a timer of a second or more causes another SYN-ACK.
     #[inline]
     pub fn copied(&mut self, captured: &Captured, at: Instant, copies: u64) -> Option<Copy> {
         let key = (fingerprint(&captured.packet), Location::of(captured));
@@ -169,9 +172,10 @@ impl RecentPackets {
         if flags.has(Flags::SYN) {
             let known = self.syn.filter(|(_, known, _)| *known == fingerprint);
             let is_stamped = packet.segment.timestamps.is_some();
+            let is_only_answer = flags.has(Flags::ACK) && self.peer_syns == 1;
             let is_copy = |&(lag, first): &(Duration, Location)| match is_numbered {
                 true => is_stamped || lag <= MAX_LAG_OF_SYN,
-                false if first != location => is_stamped || lag <= MAX_LAG_OF_SYN,
+                false if first != location || is_only_answer => is_stamped || lag <= MAX_LAG_OF_SYN,
                 false => is_stamped && lag > TICK,
             };
             let copy = known.map(|(then, _, first)| (at.since(then), first)).filter(is_copy);
@@ -196,6 +200,11 @@ impl RecentPackets {
             ring.remember(key, at);
         }
         copy
+    }
+
+    /// Counts a SYN of the other end.
+    pub const fn on_peer_syn(&mut self) {
+        self.peer_syns = self.peer_syns.saturating_add(1);
     }
 
     /// The location of the newest packet.

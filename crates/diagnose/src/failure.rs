@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::closing::CloseState;
 use crate::connection::{Connection, name};
 use crate::half_connection::HalfConnection;
+use crate::vantage::Vantage;
 
 /// The minimum number of retransmissions, or of keep-alive probes, after which an end without any
 /// answer counts as unanswered. One is enough for a SYN.
@@ -22,11 +23,14 @@ pub enum FailureKind {
     Refused,
     /// Nothing acknowledged the server's SYN-ACKs.
     SynAckUnanswered,
+    /// The server repeated its SYN-ACK or sent nothing more, although the client acknowledged it.
+    NotAccepted,
     /// Nothing answered data or a FIN any more.
     DataUnanswered,
     /// Nothing answered the keep-alive probes (RFC 9293 section 3.8.4).
     KeepAliveUnanswered,
-    /// A reset ended the connection while data was outstanding, or one with a foreign hop limit.
+    /// A reset ended the connection while data was outstanding, one without an ACK field right
+    /// after data of the same end, or one with a foreign hop limit.
     Reset,
 }
 
@@ -37,6 +41,7 @@ impl FailureKind {
             Self::SynUnanswered => "syn-unanswered",
             Self::Refused => "refused",
             Self::SynAckUnanswered => "syn-ack-unanswered",
+            Self::NotAccepted => "not-accepted",
             Self::DataUnanswered => "data-unanswered",
             Self::KeepAliveUnanswered => "keep-alive-unanswered",
             Self::Reset => "reset",
@@ -45,7 +50,10 @@ impl FailureKind {
 
     /// Did the connection never open?
     pub const fn is_of_opening(self) -> bool {
-        matches!(self, Self::SynUnanswered | Self::Refused | Self::SynAckUnanswered)
+        matches!(
+            self,
+            Self::SynUnanswered | Self::Refused | Self::SynAckUnanswered | Self::NotAccepted
+        )
     }
 }
 
@@ -63,13 +71,18 @@ pub struct ConnectionFailure {
     pub silent: f64,
     /// The payload that was never acknowledged, in bytes; after a reset, of both ends.
     pub outstanding: u64,
-    /// Was none of the end's payload acknowledged, and has the first outstanding segment full size?
-    /// Then the path may discard large packets.
+    /// Is the first outstanding segment the first one of full size? Then the path may discard large
+    /// packets.
     pub full_size_only: bool,
     /// The hop limit of the reset and that of the end's first packet, if they differ: then a device
     /// on the path may have sent the reset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign_hops: Option<[u8; 2]>,
+    /// Of a connection that was not accepted: was the capture made at the server, so that the
+    /// packets of the client had arrived there? Of unanswered data: did other packets of the peer
+    /// arrive meanwhile?
+    #[serde(skip)]
+    pub arrived: bool,
 }
 
 impl ConnectionFailure {
@@ -114,6 +127,9 @@ pub(crate) fn failure(connection: &Connection) -> Option<ConnectionFailure> {
             ));
         }
     }
+    if let Some(failure) = not_accepted(connection) {
+        return Some(failure);
+    }
     for end in [End::Client, End::Server] {
         let Some(sending) = direction(end) else { continue };
         let is_reset = connection.reset.is_some_and(|reset| reset.from == end.other());
@@ -123,6 +139,9 @@ pub(crate) fn failure(connection: &Connection) -> Option<ConnectionFailure> {
         let state = &sending.sender_state;
         if sending.flight().size() > 0 && state.unanswered() >= MIN_UNANSWERED {
             return Some(unanswered(connection, (end, sending), FailureKind::DataUnanswered));
+        }
+        if let Some(failure) = full_segments_unanswered(connection, (end, sending)) {
+            return Some(failure);
         }
         if state.unanswered_probes() >= MIN_UNANSWERED {
             let kind = FailureKind::KeepAliveUnanswered;
@@ -136,6 +155,57 @@ pub(crate) fn failure(connection: &Connection) -> Option<ConnectionFailure> {
     reset(connection)
 }
 
+/// The failure of a connection that the server did not accept: it sent nothing but SYN-ACKs,
+/// although the client acknowledged them, and retransmitted its data if it had any.
+fn not_accepted(connection: &Connection) -> Option<ConnectionFailure> {
+    let [Some(client), Some(server)] = &connection.ends else { return None };
+    let (client, server) = (client.as_ref(), server.as_ref());
+    let [_, from_server] = connection.seen;
+    let has_handshake = connection.handshake.openings.iter().all(Option::is_some);
+    let syn = Seq::FIRST + 1;
+    let sent_only_syn_acks = server.flight().max() == syn
+        && server.flight().una() == syn
+        && from_server == server.retransmissions + 1;
+    let is_reset = connection.reset.is_some_and(|reset| reset.from == End::Server);
+    let is_unanswered = client.flight().una() == syn && !is_reset;
+    let retransmissions = client.retransmissions + server.retransmissions;
+    let failure = unanswered(connection, (End::Client, client), FailureKind::NotAccepted);
+    let arrived = connection.turnarounds.vantage(End::Client) == Vantage::Receiver;
+    // A path that discards large packets looks the same at the client.
+    let may_be_path = failure.full_size_only && !arrived && server.retransmissions == 0;
+    let is_failure = has_handshake
+        && sent_only_syn_acks
+        && is_unanswered
+        && retransmissions >= u64::from(MIN_UNANSWERED)
+        && connection.timestamps.missing_since(End::Server).is_none()
+        && !may_be_path;
+    is_failure.then_some(ConnectionFailure {
+        repeats: retransmissions,
+        full_size_only: false,
+        arrived,
+        ..failure
+    })
+}
+
+/// The failure of a connection of which no full segment was acknowledged, although packets of the
+/// other end came, such as its FIN.
+fn full_segments_unanswered(
+    connection: &Connection,
+    (end, sending): (End, &HalfConnection),
+) -> Option<ConnectionFailure> {
+    let failure = unanswered(connection, (end, sending), FailureKind::DataUnanswered);
+    let head = sending.flight().head()?;
+    let is_failure = failure.full_size_only
+        && sending.retransmissions >= u64::from(MIN_UNANSWERED)
+        && sending.sender_state.backoffs(head.seq) >= MIN_UNANSWERED;
+    is_failure.then_some(ConnectionFailure {
+        repeats: sending.retransmissions,
+        silent: connection.last.since(head.first_sent).secs_f64(),
+        arrived: true,
+        ..failure
+    })
+}
+
 fn unanswered(
     connection: &Connection,
     (end, sending): (End, &HalfConnection),
@@ -144,8 +214,7 @@ fn unanswered(
     let flight = sending.flight();
     let last_answer = sending.sender_state.last_ack().unwrap_or(connection.began);
     let waits_from = flight.head().map_or(last_answer, |head| head.first_sent.max(last_answer));
-    let acked_payload = flight.una() > Seq::FIRST + 1;
-    let is_full = |sent: &rtolab_tcp::Sent| sent.len >= sending.mss;
+    let is_first_full = |sent: &rtolab_tcp::Sent| sending.first_full == Some(sent.seq);
     let has_handshake = connection.handshake.openings.iter().all(Option::is_some);
     ConnectionFailure {
         kind,
@@ -153,8 +222,9 @@ fn unanswered(
         repeats: u64::from(sending.sender_state.unanswered()),
         silent: connection.last.since(waits_from).secs_f64(),
         outstanding: payload(sending, None),
-        full_size_only: has_handshake && !acked_payload && flight.head().is_some_and(is_full),
+        full_size_only: has_handshake && flight.head().is_some_and(is_first_full),
         foreign_hops: None,
+        arrived: false,
     }
 }
 
@@ -172,7 +242,15 @@ fn payload(sending: &HalfConnection, ack: Option<Seq>) -> u64 {
     flight.size().saturating_sub(acked).saturating_sub(of_fin + of_syn)
 }
 
-/// A reset that ended the connection while data was outstanding, or one with a foreign hop limit.
+/// Did this end send more than the other one, and full segments?
+fn is_transfer(connection: &Connection, end: End) -> bool {
+    let sending = connection.ends[end as usize].as_deref();
+    let has_full = sending.is_some_and(|sending| sending.first_full.is_some());
+    has_full && connection.main_sender() == end
+}
+
+/// A reset that ended the connection while data was outstanding, one without an ACK field right
+/// after data of the same end, or one with a foreign hop limit.
 fn reset(connection: &Connection) -> Option<ConnectionFailure> {
     let reset = connection.reset.filter(|reset| reset.close_state == CloseState::Open)?;
     let outstanding = [End::Client, End::Server].into_iter().filter_map(|end| {
@@ -180,7 +258,12 @@ fn reset(connection: &Connection) -> Option<ConnectionFailure> {
         connection.ends[end as usize].as_deref().map(|sending| payload(sending, ack))
     });
     let outstanding = outstanding.sum();
-    (outstanding > 0 || reset.foreign_hops.is_some()).then_some(ConnectionFailure {
+    // A host answers like that what arrives for a connection that it no longer has. A program that
+    // closes by a reset sends an ACK field.
+    let is_answer = reset.is_after_data && reset.ack.is_none();
+    let ends_transfer = is_answer && is_transfer(connection, reset.from);
+    let is_failure = outstanding > 0 || ends_transfer || reset.foreign_hops.is_some();
+    is_failure.then_some(ConnectionFailure {
         kind: FailureKind::Reset,
         from: name(reset.from),
         repeats: 0,
@@ -188,6 +271,7 @@ fn reset(connection: &Connection) -> Option<ConnectionFailure> {
         outstanding,
         full_size_only: false,
         foreign_hops: reset.foreign_hops,
+        arrived: false,
     })
 }
 
@@ -197,8 +281,15 @@ mod tests {
 
     #[test]
     fn a_failure_has_the_name_of_documents() {
-        let all =
-            [SynUnanswered, Refused, SynAckUnanswered, DataUnanswered, KeepAliveUnanswered, Reset];
+        let all = [
+            SynUnanswered,
+            Refused,
+            SynAckUnanswered,
+            NotAccepted,
+            DataUnanswered,
+            KeepAliveUnanswered,
+            Reset,
+        ];
         for kind in all {
             assert_eq!(serde_json::json!(kind), kind.name());
             let opens = matches!(kind, DataUnanswered | KeepAliveUnanswered | Reset);

@@ -5,6 +5,7 @@ mod loss_response;
 mod network_duplicates;
 mod observed;
 mod replay;
+mod sack_counts;
 mod single_segment;
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,8 @@ use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use loss_response::LossResponse;
-use network_duplicates::NetworkDuplicates;
+use network_duplicates::{NetworkDuplicates, repeats_block_of_fin};
+pub(crate) use sack_counts::SackCounts;
 pub(crate) use single_segment::{SingleSegments, Timer};
 use window_limit::WindowLimit;
 
@@ -107,6 +109,8 @@ pub(crate) struct HalfConnection {
     pub segments: u64,
     /// The payload of a full segment in bytes, as far as the handshake shows it.
     pub mss: u32,
+    /// The first full segment.
+    pub first_full: Option<Seq>,
     pub retransmissions: u64,
     /// The retransmission timer after the last timeout, and the number of RTT samples then.
     backed_off: Option<(Duration, u64)>,
@@ -117,6 +121,7 @@ pub(crate) struct HalfConnection {
     /// Is this AccECN (RFC 9768), whose counters use the same bits?
     is_accurate_ecn: bool,
     pub reordering: Reordering,
+    pub sacks: SackCounts,
     /// The timers of other minimum RTOs, if the diagnosis replays them.
     pub timers: Option<Box<TimerReplay>>,
 }
@@ -145,12 +150,14 @@ impl HalfConnection {
             bytes: 0,
             segments: 0,
             mss: UNKNOWN_MSS,
+            first_full: None,
             retransmissions: 0,
             backed_off: None,
             ecn_reductions: 0,
             has_ecn_echo: false,
             is_accurate_ecn: false,
             reordering: Reordering::default(),
+            sacks: SackCounts::default(),
             timers: None,
         }
     }
@@ -187,6 +194,7 @@ impl HalfConnection {
             self.sender_state.on_sent(frame.at, self.flight().size());
             self.note_sent(segment, frame.at, Cause::New);
             if segment.len > 0 {
+                self.note_full(segment);
                 self.note_flight(frame.at);
             }
             self.replay_new_data(frame.at);
@@ -197,6 +205,7 @@ impl HalfConnection {
             Arrival::New
             | Arrival::SeenBefore
             | Arrival::FillsHole
+            | Arrival::ReplacesDiscarded
             | Arrival::BeforeCapture
             | Arrival::Acknowledged
             | Arrival::Untracked => self.retransmit(segment, frame, arrival, view()),
@@ -331,9 +340,13 @@ impl HalfConnection {
             newest: self.history.newest.filter(|_| is_gap),
             reordering_window: self.rtt.reordering_window(),
         };
+        let reported = self.reported_beyond(segment, end).filter(|_| !now.is_known);
         let bytes = (segment.seq, end.max(segment.seq + 1));
         let range = self.history.on_retransmission(bytes, copy, original.as_ref());
         range.is_syn |= segment.flags.has(Flags::SYN);
+        if let Some(reported) = reported {
+            range.note_still_missing(reported, retransmission.frame);
+        }
         collect::on_retransmission(range, &now);
         if acked {
             range.due = at + self.rtt.answer_deadline();
@@ -380,8 +393,15 @@ impl HalfConnection {
         }
         self.episodes.on_packet_received(frame.at);
         let duplicates = self.sender_state.duplicates();
+        if segment.sack_count() > 0 {
+            self.sacks.add(segment, self.detectors.flight());
+        }
         let (sacked, sacked_end) = (self.flight().sacked(), self.flight().sacked_end());
-        let facts = self.detectors.on_ack(segment, frame.at);
+        let is_stale = segment.sack_count() > 0 && repeats_block_of_fin(self.flight(), segment);
+        let mut facts = self.detectors.on_ack(segment, frame.at);
+        if let Some(facts) = facts.as_mut().filter(|_| is_stale) {
+            facts.dsack = None;
+        }
         self.sender_state.on_ack(segment, facts.as_ref(), frame.at);
         self.conformance.on_ack(segment);
         if let Some(timestamps) = segment.timestamps().filter(|_| segment.flags.has(Flags::ACK)) {

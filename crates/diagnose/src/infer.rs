@@ -255,13 +255,18 @@ fn find_transfer(
     let handshake = if first.seq == 0 { 0.0 } else { min_rtt.unwrap_or_default() };
     let windows =
         observed.windows.get(1..).filter(|rest| !rest.is_empty()).unwrap_or(&observed.windows);
+    let mss = offered.map_or(observed.payload as u32 + added, u32::from);
+    let window = windows.iter().copied().max().unwrap_or_default();
+    if window < mss.into() {
+        return Err(NotInferred::SmallWindow { mss, window });
+    }
     Ok(Transfer {
         start: (first.t - handshake).max(0.0),
         end: observed.new_acks.last().map_or(0.0, |last| last.t),
         size: connection.bytes[usize::from(connection.sender != "client")]
             .saturating_sub(retransmitted),
-        mss: offered.map_or(observed.payload as u32 + added, u32::from),
-        window: windows.iter().copied().max().unwrap_or_default(),
+        mss,
+        window,
         ack_every,
         quick_acks: quick_acks.unwrap_or_default(),
         options,

@@ -15,6 +15,7 @@ mod episode;
 mod evidence;
 mod failure;
 mod half_connection;
+mod held_segments;
 mod history;
 mod infer;
 mod missing_direction;

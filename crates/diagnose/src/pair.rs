@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 
 use rtolab_capture::{CapturedPacket, Reader};
@@ -47,6 +47,8 @@ struct Packet {
     seen: Option<i64>,
     /// The number of its bytes in the other capture.
     arrived: u32,
+    /// The frame of its last byte there.
+    seen_frame: u64,
 }
 
 /// The packets of each connection by direction. The direction from the lower end comes first.
@@ -87,6 +89,13 @@ pub struct PairDirection {
     pub missing_at_end: u64,
 }
 
+impl Pair {
+    /// Was a retransmission unneeded, as far as the packets of both captures show?
+    pub(crate) fn has_unneeded(&self) -> bool {
+        self.paired_verdicts.values().any(|one| one.verdict == Necessity::Unneeded)
+    }
+}
+
 /// The reason why two captures are no pair. It follows the names of the captures in a message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the messages are self-explanatory")]
@@ -103,8 +112,13 @@ pub enum NotPaired {
     SamePlace(u64),
 }
 
-/// Compares two captures.
-pub(crate) fn compare(first: impl Read, second: impl Read) -> Result<Pair, NotPaired> {
+/// Compares two captures. `still_missing` are the frames of retransmissions in the second one at
+/// which the receiver still missed their data, although an earlier copy had passed.
+pub(crate) fn compare(
+    first: impl Read,
+    second: impl Read,
+    still_missing: &HashSet<u64>,
+) -> Result<Pair, NotPaired> {
     let (mut near, mut far) = (flows(first), flows(second));
     let mut directions: [Vec<(i64, u64, Option<i64>)>; 2] = Default::default();
     let mut paired_verdicts = PairedVerdicts::new();
@@ -122,7 +136,9 @@ pub(crate) fn compare(first: impl Read, second: impl Read) -> Result<Pair, NotPa
         let out = usize::from(one < other);
         match_arrivals(&mut here[out], &there[out]);
         match_arrivals(&mut there[1 - out], &here[1 - out]);
-        find_verdicts(common(&here[out], ends[1]), &there[1 - out], &mut paired_verdicts);
+        let still_missing = latest_by_seq(&there[out], still_missing);
+        let arrivals = (&there[1 - out][..], &still_missing);
+        find_verdicts(common(&here[out], ends[1]), arrivals, &mut paired_verdicts);
         for (direction, sent) in [&here[out], &there[1 - out]].into_iter().enumerate() {
             let common = common(sent, ends[1 - direction]);
             missing_at_end[direction] += rest(sent, common);
@@ -201,6 +217,7 @@ fn flows(input: impl Read) -> Flows {
             stamps: segment.timestamps.map(|stamps| (stamps.value, stamps.echo)),
             seen: None,
             arrived: 0,
+            seen_frame: 0,
         });
     }
     flows
@@ -233,6 +250,7 @@ fn match_arrivals(sent: &mut [Packet], received: &[Packet]) {
     for piece in received {
         if let Some(at) = identities.get_mut(&identity(piece)).and_then(Vec::pop) {
             (sent[at].seen, sent[at].arrived) = (Some(piece.at), sent[at].len);
+            sent[at].seen_frame = piece.frame;
             continue;
         }
         if piece.len == 0 {
@@ -245,6 +263,7 @@ fn match_arrivals(sent: &mut [Packet], received: &[Packet]) {
             if common > 0 && numbered && one.arrived < one.len {
                 one.arrived = (one.arrived + common).min(one.len);
                 one.seen = Some(one.seen.map_or(piece.at, |seen| seen.max(piece.at)));
+                one.seen_frame = piece.frame;
             }
         }
     }
@@ -302,9 +321,23 @@ fn overlap((one, length): (u32, u32), (other, other_length): (u32, u32)) -> u32 
     u32::try_from(end - one.max(other)).unwrap_or(0)
 }
 
-/// Adds the verdict on each retransmission: it was unneeded if an earlier copy arrived whole. A
-/// timeout was spurious if an ACK of the data arrived without the retransmission.
-fn find_verdicts(sent: &[Packet], acks: &[Packet], paired_verdicts: &mut PairedVerdicts) {
+/// The latest of these frames for each sequence number.
+fn latest_by_seq(received: &[Packet], frames: &HashSet<u64>) -> HashMap<u32, u64> {
+    if frames.is_empty() {
+        return HashMap::new();
+    }
+    let among = received.iter().filter(|one| frames.contains(&one.frame));
+    among.map(|one| (one.seq, one.frame)).collect()
+}
+
+/// Adds the verdict on each retransmission: it was unneeded if an earlier copy arrived whole, and
+/// the receiver did not still miss it later. A timeout was spurious if an ACK of the data arrived
+/// without the retransmission.
+fn find_verdicts(
+    sent: &[Packet],
+    (acks, still_missing): (&[Packet], &HashMap<u32, u64>),
+    paired_verdicts: &mut PairedVerdicts,
+) {
     let mut copies: HashMap<u32, Vec<&Packet>> = HashMap::new();
     for (one, answered) in sent.iter().zip(first_arrivals(sent)) {
         let takes = one.len + u32::from(one.flags & (Flags::SYN | Flags::FIN).bits() != 0);
@@ -315,14 +348,17 @@ fn find_verdicts(sent: &[Packet], acks: &[Packet], paired_verdicts: &mut PairedV
         let alike = earlier.iter().filter(|copy| copy.len >= one.len);
         if alike.clone().next().is_some() {
             let is_whole = |copy: &&&Packet| copy.seen.is_some() && copy.arrived >= copy.len;
-            let is_unneeded = alike.clone().any(|copy| is_whole(&copy));
+            let missing = still_missing.get(&one.seq).copied().unwrap_or(0);
+            let is_unneeded =
+                alike.clone().any(|copy| is_whole(&copy) && copy.seen_frame >= missing);
+            let is_after_capture = !is_unneeded && alike.clone().any(|copy| is_whole(&copy));
             let verdict = if is_unneeded { Necessity::Unneeded } else { Necessity::Needed };
             let class = match verdict {
                 Necessity::Needed => TimeoutClass::Genuine,
                 _ if is_acknowledged(one, answered, acks) => TimeoutClass::Spurious,
                 _ => TimeoutClass::AckLost,
             };
-            paired_verdicts.insert(one.frame, PairedVerdict { verdict, class });
+            paired_verdicts.insert(one.frame, PairedVerdict { verdict, class, is_after_capture });
         }
         earlier.push(one);
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::class::TimeoutClass;
-use crate::evidence::{Assessment, Necessity};
+use crate::evidence::{Assessment, Necessity, OF_STILL_MISSING};
 use crate::history::{Bound, EvidenceKind};
 
 /// What is known of a retransmission from both captures.
@@ -12,13 +12,16 @@ pub(crate) struct PairedVerdict {
     pub verdict: Necessity,
     /// The class of the timeout, if it was one.
     pub class: TimeoutClass,
+    /// Did an earlier copy pass the receiver's capture, but not reach the receiver's TCP?
+    pub is_after_capture: bool,
 }
 
 impl PairedVerdict {
     /// The verdict, which is certain.
     pub fn assessment(self, frame: u64) -> Assessment {
         let bound = Bound::AtMost(0);
-        let evidence = vec![bound.shown_by(frame).of(&BOTH_CAPTURES)];
+        let kind = if self.is_after_capture { &OF_STILL_MISSING } else { &BOTH_CAPTURES };
+        let evidence = vec![bound.shown_by(frame).of(kind)];
         Assessment { verdict: self.verdict, confidence: 1.0, evidence, against: Vec::new() }
     }
 }

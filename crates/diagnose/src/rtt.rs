@@ -212,6 +212,11 @@ impl RttStatistics {
         self.srtt.map(|srtt| srtt + (self.rttvar * 4).max(MIN_VARIANCE))
     }
 
+    /// The RTO of a sender without Linux's minimum of the variance term, with a minimum of 200 ms.
+    pub fn shortest_timeout(&self) -> Option<Duration> {
+        self.srtt.map(|srtt| (srtt + self.rttvar * 4).max(MIN_VARIANCE))
+    }
+
     /// How long after a segment its answer may come: the soonest time, and the latest usual one.
     /// `None` without a sample.
     pub fn answer_times(&self) -> Option<(Duration, Duration)> {

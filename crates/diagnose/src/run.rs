@@ -1,11 +1,14 @@
 //! Diagnoses a capture.
 
+use std::collections::HashSet;
 use std::io::Read;
 
 use rtolab_capture::{Captured, ClockSteps, InOrder, ReadError, Reader};
 use serde::Serialize;
 
+use crate::evidence::STILL_MISSING;
 use crate::pair::{self, NotPaired, Pair};
+use crate::report::RetransmissionReport;
 use crate::summary::SkippedPackets;
 use crate::{CaptureAnswer, ConnectionReport, Diagnosis, Summary};
 
@@ -64,19 +67,29 @@ pub fn diagnose_with_timers<R: Read, E>(
 /// are no pair.
 pub fn diagnose_pair<R: Read, E>(
     open: impl Fn(usize) -> Result<R, E>,
-    progress: impl FnMut(u64) -> Result<(), E>,
+    mut progress: impl FnMut(u64) -> Result<(), E>,
 ) -> Result<Result<Document, NotPaired>, E> {
     let mut first = 0;
-    let mut pair = match pair::compare(open(0)?, open(1)?) {
+    let mut pair = match pair::compare(open(0)?, open(1)?, &HashSet::new()) {
         Ok(pair) => pair,
         Err(reason) => return Ok(Err(reason)),
     };
     if pair.directions[1].bytes > pair.directions[0].bytes {
         first = 1;
-        pair = match pair::compare(open(1)?, open(0)?) {
+        pair = match pair::compare(open(1)?, open(0)?, &HashSet::new()) {
             Ok(swapped) => swapped,
             Err(reason) => return Ok(Err(reason)),
         };
+    }
+    if pair.has_unneeded() {
+        let receiver = diagnosed(open(1 - first)?, Diagnosis::new(), |_| progress(0))?;
+        let still_missing = still_missing(&receiver);
+        if !still_missing.is_empty() {
+            match pair::compare(open(first)?, open(1 - first)?, &still_missing) {
+                Ok(compared) => pair = compared,
+                Err(reason) => return Ok(Err(reason)),
+            }
+        }
     }
     let diagnosis = Diagnosis::with_pair(&mut pair);
     let mut document = diagnosed(open(first)?, diagnosis, progress)?;
@@ -84,6 +97,16 @@ pub fn diagnose_pair<R: Read, E>(
     document.pair = Some(pair);
     document.sender_capture = Some(first);
     Ok(Ok(document))
+}
+
+/// The retransmissions at which the receiver still missed their data, although an earlier copy had
+/// passed its capture.
+fn still_missing(receiver: &Document) -> HashSet<u64> {
+    let rows = receiver.connections.iter().flat_map(|connection| &connection.retransmissions);
+    let is_missing = |row: &&RetransmissionReport| {
+        row.evidence.first().is_some_and(|piece| piece.kind == STILL_MISSING)
+    };
+    rows.filter(is_missing).map(|row| row.frame).collect()
 }
 
 fn diagnosed<R: Read, E>(

@@ -2,18 +2,21 @@
 
 mod failures;
 mod full_link;
+mod held_segments;
+mod lone_syns;
 mod loss_rate;
 mod outages;
 mod pauses;
 #[cfg(test)]
 mod tests;
+mod transfers;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::class::TimeoutClass;
-use crate::evidence::Necessity;
+use crate::evidence::{Necessity, ORIGINAL_DISCARDED, STILL_MISSING};
 use crate::failure::FailureKind;
 use crate::half_connection::Reordering;
 use crate::missing_direction::MissingDirection;
@@ -27,8 +30,10 @@ use crate::vantage::Vantage;
 
 pub use failures::FailedConnections;
 pub(crate) use full_link::{FullLink, Queues};
+pub(crate) use lone_syns::LoneSyns;
 pub use loss_rate::LossRate;
 pub(crate) use outages::Outage;
+pub(crate) use transfers::{MIN_BYTES, MIN_TRANSFER};
 
 /// Needed retransmissions belong to one burst of losses if they are within a round trip, or within
 /// this time in seconds.
@@ -62,8 +67,17 @@ pub struct CaptureTotals {
     pub connections: u64,
     /// Connections with packets of one end only.
     pub one_way: u64,
+    /// Of these, those with a single SYN.
+    #[serde(skip)]
+    pub(crate) lone_syns: LoneSyns,
     /// Connections with retransmissions that were captured at the receiver.
     pub at_receiver: u64,
+    /// Connections with data that were captured at its receiver, which hardly shows delays.
+    #[serde(skip)]
+    pub(crate) without_delays: u64,
+    /// Connections that are long enough to have a rate.
+    #[serde(skip)]
+    pub(crate) transfers: u64,
     /// Connections of which the capture has several sides of a translator.
     #[serde(skip)]
     pub(crate) translated: u64,
@@ -87,8 +101,14 @@ pub struct CaptureTotals {
     pub(crate) recoveries: [u64; 2],
     /// Data segments, retransmissions included.
     pub segments: u64,
-    /// Lost data segments: those whose retransmission was needed.
+    /// Lost data segments: those whose retransmission was needed, except the discarded ones.
     pub lost: u64,
+    /// Data segments that came so late that the receiver discarded them for their old timestamps.
+    #[serde(skip)]
+    pub(crate) discarded: u64,
+    /// Of these, those that reached the capture point at the receiver, but not its TCP.
+    #[serde(skip)]
+    pub(crate) lost_after_capture: u64,
     /// Lost segments that open a connection: SYN, SYN-ACK, the client's first data.
     pub lost_openings: u64,
     /// Lost FINs.
@@ -175,6 +195,12 @@ pub struct CaptureTotals {
     /// The number of the one of these whose round-trip time grew most, and its round-trip times.
     #[serde(skip)]
     pub(crate) most_grown: Option<(u64, RoundTrips)>,
+    /// ACKs with SACK blocks of sequence numbers that were never sent.
+    #[serde(skip)]
+    pub(crate) foreign_sacks: u64,
+    /// Small segments that client and server held back until a delayed ACK (Nagle's algorithm).
+    #[serde(skip)]
+    pub(crate) held_back: [Waits; 2],
     /// Times at which the path held packets of which it lost others, or their ACKs.
     pub held: Waits,
     /// ACKs that were late without a retransmission.
@@ -238,10 +264,13 @@ impl CaptureTotals {
             (Some(_), _) => self.one_way += 1,
             (None, _) => self.connections += 1,
         }
+        self.add_lone_syn(report);
         let at_receiver = report.vantage == Vantage::Receiver;
-        self.at_receiver += u64::from(at_receiver && !report.retransmissions.is_empty());
+        let is_hidden = at_receiver && failure != Some(FailureKind::NotAccepted);
+        self.at_receiver += u64::from(is_hidden && !report.retransmissions.is_empty());
         self.translated += u64::from(!report.translations.is_empty());
         self.bytes += report.bytes.iter().sum::<u64>();
+        self.add_transfer(report);
         self.missed_bytes += report.missed_bytes;
         if report.cut_duplicates.0 > 0 {
             (self.cut_duplicates, self.cut_at) =
@@ -306,6 +335,8 @@ impl CaptureTotals {
             }
         }
         self.add_closing_silence(report);
+        self.add_held_segments(report);
+        self.add_foreign_sacks(report);
         if let Some(missing) = report.missing_direction {
             self.missing_directions += 1;
             self.first_missing_direction.get_or_insert((missing, report.number));
@@ -440,6 +471,9 @@ impl CaptureTotals {
     fn add_retransmissions(&mut self, report: &ConnectionReport) {
         let gap = report.min_rtt.unwrap_or(0.0).max(BURST);
         let has_opened = report.failure.is_none_or(|failure| !failure.kind.is_of_opening());
+        let has_arrived = report
+            .failure
+            .is_some_and(|failure| failure.kind == FailureKind::NotAccepted && failure.arrived);
         let (mut burst, mut last) = (0, f64::NEG_INFINITY);
         let (mut lost, mut lost_openings, mut first_data) = (0, 0, 0);
         let go_back_n = self.go_back_n;
@@ -459,6 +493,10 @@ impl CaptureTotals {
                 Necessity::Needed => {
                     self.needed += 1;
                     let segments = u64::from(retransmission.segments.max(1));
+                    if retransmission.shows(&ORIGINAL_DISCARDED) {
+                        self.discarded += segments;
+                        continue;
+                    }
                     lost_openings += if retransmission.is_opening { segments } else { 0 };
                     // A lost SYN, SYN-ACK or FIN is no lost data.
                     if retransmission.len == 0 {
@@ -466,6 +504,9 @@ impl CaptureTotals {
                         continue;
                     }
                     lost += segments;
+                    let strongest = retransmission.evidence.first().map(|piece| piece.kind);
+                    let is_after_capture = strongest == Some(STILL_MISSING);
+                    self.lost_after_capture += if is_after_capture { segments } else { 0 };
                     first_data += if retransmission.is_opening { segments } else { 0 };
                     if retransmission.t - last > gap {
                         self.close_burst(burst);
@@ -476,7 +517,7 @@ impl CaptureTotals {
                 }
                 Necessity::Unknown => {
                     self.unknown += 1;
-                    self.unknown_data += u64::from(retransmission.len > 0);
+                    self.unknown_data += u64::from(retransmission.len > 0 && !has_arrived);
                 }
             }
         }

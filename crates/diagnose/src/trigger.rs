@@ -156,6 +156,11 @@ impl SenderState {
         self.unanswered = self.unanswered.saturating_add(1);
     }
 
+    /// How often the timer expired for the segment that begins here, since the last progress.
+    pub fn backoffs(&self, seq: Seq) -> u32 {
+        self.expired.filter(|(expired, _)| *expired == seq).map_or(0, |(_, count)| count)
+    }
+
     /// When an ACK last reported a gap.
     pub const fn gap(&self) -> Option<Instant> {
         self.gap
@@ -333,11 +338,13 @@ impl SenderState {
         if is_head {
             let only = segment.end() >= flight.max();
             let early = rtt.samples > 0 && !self.is_rto_due(at, rtt);
-            // The RACK reordering timer (RFC 8985 section 6.3).
+            // The RACK reordering timer (RFC 8985 section 6.3), or pacing.
             let reported = self.gap.zip(rtt.srtt);
             let is_recent =
                 reported.is_some_and(|(gap, rtt)| at.since(gap) <= rtt / 4 + REO_TIMER_SLACK);
-            if early && is_recent && flight.sacked() > 0 && backoffs == 0 {
+            let is_reported =
+                flight.sacked() > 0 || self.may_pace_fast_retransmit(at, (flight, rtt));
+            if early && is_recent && is_reported && backoffs == 0 {
                 return self.trigger_by_ack(flight);
             }
             return match only && early && !self.probed && backoffs == 0 {
@@ -370,6 +377,18 @@ impl SenderState {
         let late = since_ack.is_some_and(|since| since > BURST);
         matches!(self.recovery, Recovery::Fast(_)) && retransmitted
             || self.duplicates > DUPLICATE_THRESHOLD && late
+    }
+
+    /// Without SACK: may this be a fast retransmit that pacing delays, after enough duplicate ACKs?
+    fn may_pace_fast_retransmit(
+        &self,
+        at: Instant,
+        (flight, rtt): (&Flight, &RttStatistics),
+    ) -> bool {
+        let shortest = rtt.shortest_timeout();
+        let is_due = shortest.is_some_and(|shortest| self.since_restart(at) * 10 >= shortest * 9);
+        let is_over = self.recovery != Recovery::None;
+        !flight.uses_sack() && !is_over && !is_due && self.duplicates >= DUPLICATE_THRESHOLD
     }
 
     /// Is this a timeout that may be a fast retransmit, because ACKs came whose SACK blocks the

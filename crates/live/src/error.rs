@@ -34,9 +34,7 @@ pub enum Error {
     NoCommand,
     #[error("`{0}` cannot be run: it is neither the path of a program nor found in PATH")]
     NoProgram(String),
-    #[error(
-        "`ip {command}` failed: {message}; in a container this needs the rights that `--privileged` gives"
-    )]
+    #[error("`ip {command}` failed: {message}{}", rights(message))]
     Ip { command: String, message: String },
     /// The kernel lacks the congestion control.
     #[error("kernel.congestion: found {found:?}, which this kernel lacks; expected {expected}")]
@@ -92,6 +90,15 @@ pub enum Error {
     GuestsWait { program: String },
     #[error("`{program}` cannot be run on `{host}`: {problem}; {INSIDE}")]
     NotRunInside { program: String, host: String, problem: String },
+}
+
+/// What helps a container whose rights do not allow what `ip` does; empty for other failures.
+fn rights(message: &str) -> &'static str {
+    let denied = ["not permitted", "denied", "Read-only file system"];
+    match denied.iter().any(|text| message.contains(text)) {
+        true => "; in a container this needs the rights that `--privileged` gives",
+        false => "",
+    }
 }
 
 /// What a program in a guest finds.

@@ -184,7 +184,8 @@ impl fmt::Display for Node {
             Value::Boolean(yes) => yes.to_string(),
             Value::Other(text) => text.clone(),
             Value::List(nodes) if nodes.iter().any(Node::is_table) => {
-                format!("a list of {} tables", nodes.len())
+                let tables = if nodes.len() == 1 { "table" } else { "tables" };
+                format!("a list of {} {tables}", nodes.len())
             }
             Value::List(nodes) => {
                 let nodes: Vec<_> = nodes.iter().take(LONGEST).map(ToString::to_string).collect();

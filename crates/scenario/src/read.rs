@@ -59,7 +59,7 @@ fn table(node: &Node, files: Files<'_>, settings: &mut dyn Settings) -> Result<(
         _ if is_choice => {
             return Err(Fault::mismatch(node, &format!("a table of one of {}", keys.join(", "))));
         }
-        _ => return Err(Fault::mismatch(node, &such_as(&required, settings))),
+        _ => return Err(Fault::mismatch(node, &such_as(node, &required, settings))),
     };
     check_conflicts(entries, &conflicts_with)?;
     for entry in entries {
@@ -93,13 +93,28 @@ fn take_file(folder: Folder<'_>, settings: &mut dyn Settings) -> Result<(), Faul
     })
 }
 
-/// A table, with an example if all its `required` keys have one.
-fn such_as(required: &[&'static str], settings: &mut dyn Settings) -> String {
+/// A table in place of `node`, with an example if all its `required` keys have one, or if `node` is
+/// a list and only one key takes a list.
+fn such_as(node: &Node, required: &[&'static str], settings: &mut dyn Settings) -> String {
+    if let (Value::List(_), [], [key]) = (&node.value, required, &*lists(settings)) {
+        return format!("a table such as {{ {key} = [...] }}");
+    }
     let parts = required.iter().map(|key| Some(format!("{key} = {}", example(key, settings)?)));
     match parts.collect::<Option<Vec<_>>>() {
         Some(parts) if !parts.is_empty() => format!("a table such as {{ {} }}", parts.join(", ")),
         _ => "a table".to_string(),
     }
+}
+
+/// The keys that take a list.
+fn lists(settings: &mut dyn Settings) -> Vec<&'static str> {
+    let mut keys = Vec::new();
+    settings.each(&mut |setting| {
+        if let Content::List(_) = setting.content {
+            keys.push(setting.key);
+        }
+    });
+    keys
 }
 
 /// An example of the value of `key`.

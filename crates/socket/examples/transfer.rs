@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let file: Vec<u8> = (0..1_000_000_u32).map(|index| (index >> 4) as u8).collect();
     let mut at = Instant::START;
     let mut client = Socket::open(&config, 1_000_000);
-    client.write(&file, file.len());
+    assert_eq!(client.write(&file, file.len()), file.len());
     client.connection.close();
 
     let syn = packets(&mut client, (TO_SERVER, PORTS), at).remove(0).ok_or("no SYN")?;

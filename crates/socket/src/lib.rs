@@ -87,6 +87,10 @@ impl Socket {
     }
 
     /// Processes a segment with this payload, and stores the bytes that the engine accepts.
+    ///
+    /// # Panics
+    ///
+    /// If the payload is shorter than the segment says.
     pub fn on_segment(&mut self, segment: &Segment, payload: &[u8], at: Instant) {
         let start = segment.seq;
         let len = if segment.flags.has(Flags::SYN) { 0 } else { segment.len };
@@ -114,10 +118,19 @@ impl Socket {
         max.narrow(self.mapping.from.isn).wrapping_add(ISN_STEP)
     }
 
-    /// Writes `bytes`; at most `max_len` bytes are buffered.
-    pub fn write(&mut self, bytes: &[u8], max_len: usize) {
+    /// Writes the first of `bytes`, so that at most `max_len` bytes are buffered. Returns their
+    /// number: 0 if the sending direction is closed.
+    #[must_use]
+    pub fn write(&mut self, bytes: &[u8], max_len: usize) -> usize {
+        let connection = &mut self.connection;
+        if connection.sender().is_closed() || connection.state() == State::Closed {
+            return 0;
+        }
+        let room = max_len.saturating_sub(self.outgoing.len());
+        let bytes = &bytes[..bytes.len().min(room)];
         self.outgoing.append(bytes, max_len);
-        self.connection.write(bytes.len() as u64);
+        connection.write(bytes.len() as u64);
+        bytes.len()
     }
 
     /// The number of bytes ever written.
@@ -199,7 +212,7 @@ impl Socket {
 fn offer(config: &Config) -> SynOptions {
     SynOptions {
         mss: Some(config.mss),
-        window_scale: config.window_scale,
+        window_scale: config.offered_window_scale(),
         sack_permitted: config.sack,
         ..SynOptions::default()
     }

@@ -16,6 +16,7 @@ use rtolab_settings::{Choice, IntegerRange, Mss, Positive, Settings};
 use rtolab_time::Duration;
 
 use crate::response::CustomResponse;
+use crate::segment::MAX_WINDOW_SHIFT;
 use crate::spurious::{DetectorId, Requirement};
 
 pub use crate::response::Response;
@@ -54,7 +55,8 @@ pub use window::{
 /// How an endpoint behaves. Defaults are what the RFCs in force recommend.
 #[derive(Clone, Debug, PartialEq, Eq, Settings)]
 pub struct Config {
-    /// The largest segment, in bytes of payload, announced and sent (RFC 9293 section 3.7.1).
+    /// The largest segment, in bytes of payload, announced and sent (RFC 9293 section 3.7.1). 0
+    /// sends single bytes.
     #[setting(format = Mss, default = 1460, example = "256 B")]
     pub mss: u16,
     /// The window scale offered (RFC 7323 section 2); `None` offers no scaling.
@@ -151,7 +153,7 @@ pub struct Config {
 /// The timestamps option (RFC 7323).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct TimestampConfig {
-    /// One tick of the timestamp clock.
+    /// One tick of the timestamp clock, more than zero.
     #[setting(format = Positive, default = Duration::from_millis(1), example = "10 ms")]
     pub tick: Duration,
     /// The timestamp at the start of the run. Linux takes an echo of 0 for none.
@@ -187,6 +189,13 @@ pub enum EchoRule {
 }
 
 impl Config {
+    /// The window scale to offer: [`window_scale`](Self::window_scale), or less where its unit
+    /// would exceed the receive buffer, because all windows would then be 0.
+    pub fn offered_window_scale(&self) -> Option<u8> {
+        let whole_units = self.receiver.buffer.checked_ilog2().unwrap_or(0) as u8;
+        self.window_scale.map(|shift| shift.min(MAX_WINDOW_SHIFT).min(whole_units))
+    }
+
     /// The sender acts on this detector, if a sender can, and offers the timestamps that it needs.
     pub fn act_on(&mut self, id: DetectorId) {
         self.timestamps |=

@@ -107,6 +107,9 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
+/// The largest window shift (RFC 7323 section 2.3); a larger one is treated as this one.
+pub const MAX_WINDOW_SHIFT: u8 = 14;
+
 /// The options of a SYN other than timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SynOptions {

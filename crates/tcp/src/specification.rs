@@ -98,6 +98,7 @@ mod tests {
     use crate::response::{CustomResponse, Responder, ResponseAction, ResponseContext};
     use crate::spurious::{CustomDetector, DETECTORS};
     use alloc::boxed::Box;
+    use alloc::format;
     use alloc::vec::Vec;
 
     #[test]
@@ -124,6 +125,23 @@ mod tests {
         assert!(message("linux-2.4+sack").contains("names both `linux-2.4` and `sack`"));
         assert!(message("sack+linux-2.4").contains("unknown policy `linux-2.4`"));
         assert!(message("linux-2.5").contains("linux-2.4"));
+    }
+
+    #[test]
+    fn a_missing_name_is_not_called_an_unknown_policy() {
+        for (spec, place) in [
+            ("", "in the empty sender ``"),
+            ("sack+", "after the last `+` in sender `sack+`"),
+            ("linux+", "after the last `+` in sender `linux+`"),
+            ("+frto", "before the first `+` in sender `+frto`"),
+            ("sack++frto", "between two `+` in sender `sack++frto`"),
+        ] {
+            let expected = "expected policies joined by `+`, such as `sack+frto`";
+            assert_eq!(
+                sender(spec, &Config::default()).unwrap_err().to_string(),
+                format!("{place} the name of a policy is missing; {expected}")
+            );
+        }
     }
 
     #[test]

@@ -16,11 +16,9 @@ use core::ops::Range;
 use arrayvec::ArrayVec;
 
 use crate::connection::refuse;
+pub use crate::segment::MAX_WINDOW_SHIFT;
 use crate::segment::{Flags, MAX_SACK_BLOCKS, Segment, SynOptions, Timestamps};
 use crate::seq::Seq;
-
-/// The largest window shift (RFC 7323 section 2.3); a larger one is treated as this one.
-pub const MAX_WINDOW_SHIFT: u8 = 14;
 
 /// The source and destination of an IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

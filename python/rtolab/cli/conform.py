@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import platform
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from rtolab import _rtolab
 from rtolab._rtolab import Error
 from rtolab.cli.emulate import guest_of
 from rtolab.cli.options import AsJson, Virtual
@@ -154,7 +152,8 @@ def conform(  # noqa: PLR0913  (all but the first are options)
 
     Exits with 1 if a transfer does not end, or if a score falls below the baseline's.
     """
-    from rtolab.conform import suite  # noqa: PLC0415
+    from rtolab.conform import check  # noqa: PLC0415
+    from rtolab.conform.baseline import read_baseline  # noqa: PLC0415
 
     if lists:
         _list(as_json=as_json)
@@ -165,9 +164,9 @@ def conform(  # noqa: PLR0913  (all but the first are options)
         raise Error("--stack has its own name, server and client; leave out --name, --server, CMD")
     names: list[str | None] = [*kernel] if kernel else [None]
     guests = [guest_of(one, virtual=virtual) for one in names]
-    before = _baseline(baseline, which, seed)
+    scenarios = check.chosen(which, seed, only or [])
+    before = (read_baseline(baseline, which, seed, scenarios), baseline) if baseline else None
     columns = [_column(path, which) for path in beside or []]
-    scenarios = _chosen(which, suite(which, seed), only or [])
     if scenarios_to:
         _write_scenarios(scenarios, scenarios_to, limit, as_json=as_json)
         return
@@ -208,17 +207,6 @@ def conform(  # noqa: PLR0913  (all but the first are options)
             stdout().print(Text.assemble(("FAILED", "bold red"), f"  {error}"))
     if errors or any(one.broken or one.worse for one in reports):
         raise typer.Exit(SAYS_NO)
-
-
-def _baseline(path: Path | None, which: Suite, seed: int) -> tuple[dict[str, Any], Path] | None:
-    """The result of --baseline, and its file."""
-    from rtolab.conform import report  # noqa: PLC0415
-
-    if path is None:
-        return None
-    found = report.read(path)
-    report.check_baseline(found, path, which, seed)
-    return found, path
 
 
 def _column(path: Path, which: Suite) -> dict[str, Any]:
@@ -295,7 +283,7 @@ def _scored(
 
 
 def _score(stack: Stack, scenarios: list[Scenario], how: Conditions, *, several: bool) -> Report:
-    from rtolab.conform import evidence, recipes, report, run  # noqa: PLC0415
+    from rtolab.conform import evidence, report, run  # noqa: PLC0415
 
     folder = None
     if how.out and how.keep is not Keep.NONE:
@@ -310,17 +298,7 @@ def _score(stack: Stack, scenarios: list[Scenario], how: Conditions, *, several:
             progress=progress,
             evidence=folder,
         )
-    found = report.Report(
-        stack.name,
-        recipes.shown(stack) if stack.client else {},
-        stack.set,
-        how.which.whole,
-        how.seed,
-        scores,
-        [],
-        kernel=stack.kernel.title if stack.kernel else f"Linux {platform.release()}",
-        clock="virtual" if stack.kernel else "real",
-    )
+    found = report.Report.of(stack, how.which, how.seed, scores)
     if how.baseline:
         found = found.against(*how.baseline, how.margin)
     if folder and how.keep is Keep.BROKEN:
@@ -383,20 +361,6 @@ def _list(*, as_json: bool) -> None:
         print_json(listing.document(listing.Kind.CONFORM))
     else:
         stdout().print(listing.text(listing.Kind.CONFORM, stdout().width))
-
-
-def _chosen(which: Suite, scenarios: list[Scenario], only: list[str]) -> list[Scenario]:
-    from rtolab.conform.suite import suite_of  # noqa: PLC0415
-
-    known = {one.id: one for one in scenarios}
-    for one in only:
-        if one not in known:
-            other = suite_of(one)
-            if other:
-                raise Error(f"--only {one}: not in the suite {which}; add --suite {other}")
-            near = f"expected {_rtolab.suggest(one, [*known])}; `rtolab conform --list` has all"
-            raise Error(f"--only {one}: found no such scenario; {near}")
-    return [one for one in scenarios if not only or one.id in only]
 
 
 def _results(stacks: list[Stack], out: Path) -> list[Path]:

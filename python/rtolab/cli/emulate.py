@@ -411,6 +411,10 @@ def _command(
             )
             end = ServerEnd.read(Path(folder) / "end")
     failed = end is not None and end.failed
+    started = end is None or not end.before_client
+    if not started:
+        # The exit status is that of the script that waited for the server.
+        report["returncode"] = None
     doubted, files = doubts(report), list[Path]()
     if out is not None:
         files = EmulationResult(scenario, outcome, [report]).write(out)
@@ -428,7 +432,7 @@ def _command(
     else:
         from rtolab.tables import emulated as emulated_tables  # noqa: PLC0415
 
-        stdout().print(emulated_tables.emulation(report))
+        stdout().print(emulated_tables.emulation(report, started=started))
         if failed:
             stdout().print(f"FAILED  {end}", highlight=False)
         name_files(files)

@@ -121,12 +121,16 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         (text or "").encode()  # The extension would not say what is wrong with it.
     path = None if scenario is None else find_scenario(scenario)
     check_targets([(f"--pcap {pcap}", pcap)], [] if path is None else [path])
+    addresses = [_interface(text) for text in address or ADDRESSES]
+    for at, (one, prefix) in enumerate(addresses):
+        if (one, prefix) in addresses[:at]:
+            raise Error(f"--address {one}/{prefix}: found it twice; expected different addresses")
     settings = {
         "scenario": path,
         "set": list(pairs(set_, "--set").items()),
         "sender": sender,
         "device": device,
-        "addresses": [_interface(text) for text in address or ADDRESSES],
+        "addresses": addresses,
         "needs_ipv6": any(":" in text for text in address or []),
         "routes": [_network(text) for text in route or []],
         "namespace": netns,
@@ -177,9 +181,11 @@ def _interface(text: str) -> tuple[str, int]:
 
 def _network(text: str) -> tuple[str, int]:
     try:
-        one = ipaddress.ip_network(text)
+        one = ipaddress.ip_network(text, strict=False)
     except ValueError:
         raise Error(f"--route {text}: expected a network, such as 10.1.0.0/16 or ::/0") from None
+    if one.network_address != ipaddress.ip_interface(text).ip:
+        raise Error(f"--route {text}: host bits are set; expected the network {one}")
     return str(one.network_address), one.prefixlen
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -171,7 +171,26 @@ def plot(  # noqa: PLR0913  (all but the first are options)
         look["font"] = font
     if kind is None and len(read) == 1 and table is None and measure is None:
         kind = Kind.TIME_SEQUENCE if read[0].is_traced else None
+    of_packets = {
+        "--between": between is not None,
+        "--flow": flow is not None,
+        "--place": place is not Place.SENDER,
+        "--window": window,
+        "--overlay": overlay,
+    }
+    of_runs = {
+        "--measure": measure,
+        "--over": over,
+        "--by": by,
+        "--where": where,
+        "--table": table,
+        "--log-x": log_x is not None,
+        "--log-y": log_y,
+        "--x-label": x_label,
+        "--y-label": y_label,
+    }
     if kind is Kind.TIME_SEQUENCE:
+        _refuse(of_runs, kind.value, "--kind sweep, boxes or cdf")
         traced = _traced(read)
         figure = figures.time_sequence(
             traced,
@@ -184,6 +203,7 @@ def plot(  # noqa: PLR0913  (all but the first are options)
             **look,
         )
     else:
+        _refuse(of_packets, "" if kind is None else kind.value, f"--kind {Kind.TIME_SEQUENCE}")
         rows = _rows(read, table, where or (), sender or ())
         axes: dict[str, Any] = {"by": by or (), "y_label": y_label, "log_y": log_y}
         figure = _summary(kind, rows, (measure, over), axes | {"x": (x_label, log_x)}, look)
@@ -194,6 +214,14 @@ def plot(  # noqa: PLR0913  (all but the first are options)
     for sentence in figure.caption:
         stdout().print(sentence, highlight=False, soft_wrap=True)
     name_files([out])
+
+
+def _refuse(options: Mapping[str, object], kind: str, helps: str) -> None:
+    """Raises Error if one of these options, which are of other kinds of figures, is given."""
+    for option, given in options.items():
+        if given:
+            beside = f"beside --kind {kind}" if kind else "in a figure of runs"
+            raise Error(f"found {option} {beside}; expected {helps}")
 
 
 def _traced(read: Sequence[Results]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,14 +18,15 @@ from rich.text import Text
 
 from rtolab import _rtolab
 from rtolab._rtolab import Error
-from rtolab.conform import evidence
+from rtolab.conform import evidence, recipes
 from rtolab.conform.measure import TransferOutcome
+from rtolab.conform.run import Stack
 from rtolab.conform.score import Change, Score, Verdict, changes, overall
 from rtolab.suites import VERSIONS, Suite
 from rtolab.text import counted
 
 LISTED = 5
-"""The most doubts that are listed."""
+"""The most doubts or names that are listed."""
 SHORT_S = 0.1
 """Times below this show a tenth of a millisecond, in seconds."""
 STYLES = {Verdict.WORSE: "bold red", Verdict.BETTER: "bold green", Verdict.UNDECIDABLE: "yellow"}
@@ -72,6 +74,21 @@ class Report:
     kernel: str = ""
     clock: str = "real"
     baseline: Baseline | None = None
+
+    @classmethod
+    def of(cls, stack: Stack, suite: Suite, seed: int, scores: list[Score]) -> Report:
+        """The result of a stack, without a baseline."""
+        return cls(
+            stack.name,
+            recipes.shown(stack) if stack.client else {},
+            stack.set,
+            suite.whole,
+            seed,
+            scores,
+            [],
+            kernel=stack.kernel.title if stack.kernel else f"Linux {platform.release()}",
+            clock="virtual" if stack.kernel else "real",
+        )
 
     @property
     def doubted(self) -> list[Score]:
@@ -274,10 +291,15 @@ def _broken(report: Report) -> list[RenderableType]:
         reasons.setdefault((one.outcome, one.said), []).append(one.id)
     lines = []
     for (outcome, said), names in reasons.items():
-        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
         words = f"{outcome}: {said}" if said else outcome
-        lines.append(Text(f"{', '.join(names[:LISTED])}{more} {words}", "red"))
+        lines.append(Text(f"{first(names)} {words}", "red"))
     return [*lines]
+
+
+def first(names: Sequence[str]) -> str:
+    """The first of these names, and how many more there are."""
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"{', '.join(names[:LISTED])}{more}"
 
 
 def kept(report: Report) -> list[str]:
@@ -410,6 +432,10 @@ def _compared(report: Report) -> list[RenderableType]:
     lines = [Text(f"{against}: {words or 'no scenario in common'}")]
     if baseline.differs:
         lines.append(Text(f"WARNING  {warning(report)}", "yellow"))
+    compared = {one.id for one in report.changes}
+    lacking = [one.id for one in report.scores if one.id not in compared]
+    if lacking and compared:
+        lines.append(Text(f"WARNING  the baseline lacks {first(lacking)}", "yellow"))
     return [*lines]
 
 

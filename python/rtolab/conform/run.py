@@ -17,6 +17,7 @@ from typing import TypeVar
 from rtolab import _rtolab
 from rtolab._rtolab import EmulationError, Error
 from rtolab.conform import measure, quic
+from rtolab.conform.check import check_numbers, check_stack
 from rtolab.conform.evidence import collect, moved, save_captures, save_files
 from rtolab.conform.measure import TransferMeasurement, TransferOutcome
 from rtolab.conform.order import Order
@@ -124,8 +125,12 @@ def conform(
     Raises:
         EmulationError: a prerequisite is missing, or a kernel rejects a setting.
         UndisturbedTransferError: no undisturbed transfer ends.
-        Error: a key, a value or a placeholder is wrong.
+        Error: an argument, a key, a value or a placeholder is wrong.
     """
+    check_stack(stack)
+    check_numbers(repeat=repeat, parallel=parallel, limit_s=limit_s)
+    if not scenarios:
+        raise Error("found no scenarios; expected those of a suite")
     check_placeholders("--server", [stack.server], PLACEHOLDERS)
     check_placeholders("the client", stack.client, PLACEHOLDERS)
     references = list({one.reference.id: one.reference for one in scenarios}.values())
@@ -377,6 +382,10 @@ class _Runner:
             _, missing, what = said.partition("rtolab.EmulationError: ")
             if missing:
                 raise EmulationError(what)
+            # The file is rtolab's own, so a setting is wrong.
+            _, wrong, what = said.partition("rtolab.ScenarioError: ")
+            if wrong:
+                raise Error(what)
             raise Error(f"{scenario.id} could not be run: {said or process.returncode}")
         run = json.loads(found.read_text(encoding="utf-8"))
         ended = TransferOutcome(run.pop("ended"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from rtolab.plot.results import KEYS
 from rtolab.plot.views import number
 from rtolab.run_values import run_values
 from rtolab.stats import Summary, summarise
+from rtolab.sweep.quantities import base_number, canonical
 from rtolab.text import counted
 
 MOST_GROUPS = 12
@@ -159,12 +161,18 @@ def choose(
         x = found[0]
     x = _column(table, _numbered(table, x)) if x is not None else None
     if by:
-        return Choice(y, x, tuple(_column(table, _numbered(table, one)) for one in by))
+        # A column that is given twice distinguishes no more.
+        groups = tuple(dict.fromkeys(_column(table, _numbered(table, one)) for one in by))
+        if x in groups:
+            raise Error(
+                f"{x}: found it as the horizontal axis and as what distinguishes lines; expected "
+                "different columns (--over, --by)"
+            )
+        return Choice(y, x, groups)
     lines = [name for name in varying if name != x]
-    names = [name for name in ("sender",) if name in table.columns and table[name].n_unique() > 1]
-    if "variant" in lines:
-        names = []
-    return Choice(y, x, (*names, *lines) or (("sender",) if "sender" in table.columns else ()))
+    senders = [name for name in ("sender",) if name in table.columns and name != x]
+    names = [name for name in senders if table[name].n_unique() > 1 and "variant" not in lines]
+    return Choice(y, x, (*names, *lines) or tuple(senders))
 
 
 def _numbered(table: pl.DataFrame, name: str) -> str:
@@ -323,17 +331,22 @@ def only(table: pl.DataFrame, conditions: Sequence[tuple[str, Sequence[str]]]) -
 
     Args:
         table: the rows.
-        conditions: columns, each with values as text: numbers, or the texts of the table.
+        conditions: columns, each with values as text: numbers, or the texts of the table, of which
+            quantities may have another unit.
 
     Raises:
         Error: there is no such column or value.
     """
     for name, values in conditions:
         column = table[_column(table, name)]
-        wanted = [_parsed(name, value) if column.dtype.is_numeric() else value for value in values]
         if column.dtype == pl.Boolean:
             column = column.cast(pl.String)
-        kept = table.filter(column.is_in(wanted))
+        if column.dtype == pl.String:
+            known = {text: canonical(text) for text in column.drop_nulls().unique()}
+            same = {canonical(value) for value in values}
+            kept = table.filter(column.is_in([text for text in known if known[text] in same]))
+        else:
+            kept = table.filter(column.is_in([_parsed(name, value) for value in values]))
         if kept.is_empty():
             there = [f"{value}" for value in column.unique(maintain_order=True).to_list()]
             raise Error(
@@ -345,7 +358,9 @@ def only(table: pl.DataFrame, conditions: Sequence[tuple[str, Sequence[str]]]) -
 
 
 def _parsed(name: str, value: str) -> float:
-    try:
+    with suppress(ValueError):
         return float(value)
-    except ValueError:
-        raise Error(f"{name}: found {value}; expected a number") from None
+    number = base_number(value, _suffix(name).removeprefix("_"))
+    if number is None:
+        raise Error(f"{name}: found {value}; expected a number")
+    return number

@@ -49,6 +49,25 @@ def numbers(texts: Sequence[str]) -> tuple[str, list[float]] | None:
     return varying[0][0][0], [float(number) for _, number in varying[0]]
 
 
+def canonical(text: str) -> str:
+    """The text with its quantities in base units: `400 ms` and `0.4 s` are equal then."""
+
+    def in_base(found: re.Match[str]) -> str:
+        suffix, number = _base(*found.groups())
+        return f"{number.normalize()} {suffix}"
+
+    return QUANTITY.sub(in_base, text)
+
+
+def base_number(text: str, suffix: str) -> float | None:
+    """The number of a quantity in base units; `None` unless its unit is of this suffix."""
+    found = QUANTITY.fullmatch(text.strip())
+    if found is None:
+        return None
+    of, number = _base(*found.groups())
+    return float(number) if of == suffix else None
+
+
 def _base(number: str, unit: str) -> tuple[str, Decimal]:
     suffix, size = UNITS[unit]
     return suffix, Decimal(number) * size

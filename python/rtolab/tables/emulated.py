@@ -22,9 +22,15 @@ LISTED = 5
 """The most invalid runs whose reasons are listed."""
 
 
-def emulation(report: EmulationReport) -> RenderableType:
-    """Statistics of the links, a row per direction, and whether the run is valid."""
-    ended = f"the command {_ended(report)} after {report['elapsed_s']:.2f} s"
+def emulation(report: EmulationReport, *, started: bool = True) -> RenderableType:
+    """Statistics of the links, a row per direction, and whether the run is valid.
+
+    Args:
+        report: the end of an emulation.
+        started: did the command start? Otherwise its server ended before it listened.
+    """
+    ended = _ended(report) if started else "did not start: the server ended"
+    ended = f"the command {ended} after {report['elapsed_s']:.2f} s"
     title = Text.assemble((_links(report), "bold"), f"  {ended}")
     lines: list[RenderableType] = [title, _carried(report), *_validity([report])]
     if report["returncode"] and not report["interrupted"]:

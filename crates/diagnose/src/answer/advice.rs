@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
+use super::after_capture;
 use super::round_trips::{self, is_reordering};
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::words::{bytes, counted, rate, seconds};
 use crate::report::ConnectionReport;
-use crate::totals::{CaptureTotals, FullLink};
-use crate::vantage::Vantage;
+use crate::totals::{CaptureTotals, FullLink, MIN_BYTES, MIN_TRANSFER};
 
 /// Fewer losses say nothing about their cause.
 const SOME_LOSSES: u64 = 10;
@@ -17,10 +17,12 @@ const FEW_UNNEEDED: u64 = 3;
 /// If no more than one of this many segments is retransmitted without need, that costs hardly any
 /// time.
 const SEGMENTS_PER_UNNEEDED: u64 = 100;
-/// Shorter transfers than this, in seconds, have no meaningful rate.
-const MIN_TRANSFER: f64 = 0.5;
-/// The payload of fewer bytes says nothing about a rate.
-const MIN_BYTES: u64 = 100_000;
+
+/// What to look at if neither the network nor the link limits a sender.
+const LIMIT_AT_ENDS: &str = "If the link is clearly faster, the limit is at the ends: `ss -ti` on \
+                             the sender shows whether that is its application (`app_limited`), \
+                             its socket buffer (`sndbuf_limited`) or the receiver \
+                             (`rwnd_limited`).";
 
 /// The minimum growth of one-way delays that shows a queue, in seconds.
 const MIN_QUEUE_S: f64 = 0.002;
@@ -31,8 +33,8 @@ pub(super) fn advice(
     report: Option<&ConnectionReport>,
 ) -> impl Iterator<Item = Sentence> + use<> {
     let of_network = match totals.is_listen_queue_full() {
-        true => [Some(listen_queue(totals)), None],
-        false => [loss(totals, report), hold(totals)],
+        true => [Some(listen_queue(totals)), None, None],
+        false => [loss(totals, report), after_capture::advice(totals), hold(totals)],
     };
     of_network
         .into_iter()
@@ -59,14 +61,21 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
     let grew = out.and_then(|out| out.delay).map(|[least, _, most, _]| most - least);
     let grew = grew.filter(|grew| *grew >= MIN_QUEUE_S);
     let outage = totals.outage.filter(|_| !totals.is_listen_queue_full());
-    if outage.is_none() && (totals.lost + totals.ack_lost == 0 || totals.is_undecided()) {
+    let is_undecided = totals.lost + totals.ack_lost == 0 || totals.is_undecided();
+    if outage.is_none() && (is_undecided || after_capture::is_all(totals)) {
         return None;
     }
     let text = match totals.full_link() {
-        FullLink::Yes(_) if outage.is_some() => {
+        _ if outage.is_some_and(|outage| outage.reduced.is_some()) => {
+            "Find the MTU of the path with `ping -M do -s SIZE`. Let its routers send ICMP \
+             messages (*fragmentation needed*), and let firewalls pass them; or lower the MTU of \
+             the hosts, or the MSS on the path."
+        }
+        FullLink::Yes(_) if outage.is_some_and(|outage| !outage.is_after_capture) => {
             "Look for an outage of the path. The losses of the full link are no fault: TCP sends \
              faster until a link is full, and learns its speed from them."
         }
+        _ if outage.is_some_and(|outage| outage.is_after_capture) => after_capture::OUTAGE_ADVICE,
         _ if outage.is_some() => "Look for an outage of the path.",
         _ if totals.lost == 0 && is_lost_on_the_way => {
             "Packets were lost in both directions: look at the drop and error counters of the \
@@ -176,8 +185,9 @@ fn idle(totals: &CaptureTotals) -> Option<Sentence> {
 
 fn one_way(totals: &CaptureTotals) -> Option<Sentence> {
     let text = "Capture again where both directions pass, such as on one of the two hosts.";
-    let sentence = || Sentence::new(text, "", &[("one_way", json!(totals.one_way))]);
-    (totals.one_way > 0).then(sentence)
+    let one_direction = totals.one_direction();
+    let sentence = || Sentence::new(text, "", &[("one_way", json!(one_direction))]);
+    (one_direction > 0).then(sentence)
 }
 
 /// What to change in the settings of TCP.
@@ -221,7 +231,7 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
         0 if totals.late.count + totals.idle_timeouts == 0 => {
             return healthy(report, basis, totals);
         }
-        _ if totals.lost == 0 && totals.unneeded > 0 && is_reordering(totals) => return None,
+        _ if totals.lost == 0 && retransmits_late(totals) && is_reordering(totals) => return None,
         _ if is_barely_disturbed(totals) => return healthy(report, basis, totals),
         _ if is_at_receiver && totals.unneeded <= FEW_UNNEEDED => {
             "Only a capture at the sender shows whether a setting of TCP would save time."
@@ -250,9 +260,15 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
     Some(Sentence::new(text, basis, &figures))
 }
 
+/// Did the sender retransmit data that was only late?
+const fn retransmits_late(totals: &CaptureTotals) -> bool {
+    totals.unneeded + totals.discarded > 0
+}
+
 /// Was nothing lost or late, and hardly anything retransmitted?
 fn is_barely_disturbed(totals: &CaptureTotals) -> bool {
     let disturbances = totals.lost
+        + totals.discarded
         + totals.timeouts
         + totals.handshake
         + totals.delays()
@@ -326,10 +342,24 @@ fn healthy(
             )
         }
         _ if totals.grown > 0 => round_trips::advice(totals, average.map(|(speed, _)| speed)),
+        // The sentence about delayed acknowledgments names the cause.
+        _ if totals.held_back.iter().any(|waits| waits.count > 0) => return None,
         // The sentence about the window names the limit.
         _ if report.is_some_and(|report| report.window_limit().is_some()) => return None,
         // The sentence about the silences says where to look.
         None if totals.undecided.count + totals.stopped_at_end.count > 0 => return None,
+        None if report.is_none() && totals.transfers > 0 => format!(
+            "{}. If together they ran at about the speed of a link, that link is the limit. \
+             {LIMIT_AT_ENDS}",
+            did_not_slow("the connections", totals)
+        ),
+        // The sentences about them say where to look.
+        None if !totals.failures.is_empty() => return None,
+        None if totals.without_delays > 0 => {
+            "If it is slow, losses are not the reason: look at the application, and capture at the \
+             sender, which shows delays."
+                .into()
+        }
         None => {
             "If it is slow, losses and delays are not the reason: look at the application.".into()
         }
@@ -340,20 +370,20 @@ fn healthy(
             rate(totals.bytes as f64 / busy)
         ),
         Some((speed, _)) => {
-            let reason = match report.is_some_and(|report| report.vantage == Vantage::Receiver) {
-                true => {
-                    "No losses slowed the transfer down (a capture at the receiver shows no \
-                         delays)"
-                }
-                false => "Neither losses nor delays slowed the transfer down",
-            };
+            let reason = did_not_slow("the transfer", totals);
             format!(
                 "{reason}; it ran at {speed}. If that is about the speed of the link, the link is \
-                 the limit. If the link is clearly faster, the limit is at the ends: `ss -ti` on \
-                 the sender shows whether that is its application (`app_limited`), its socket \
-                 buffer (`sndbuf_limited`) or the receiver (`rwnd_limited`)."
+                 the limit. {LIMIT_AT_ENDS}"
             )
         }
     };
     Some(Sentence::new(text, basis, &figures))
+}
+
+/// Says that the network did not slow down a transfer, or all connections.
+fn did_not_slow(what: &str, totals: &CaptureTotals) -> String {
+    match totals.without_delays {
+        0 => format!("Neither losses nor delays slowed {what} down"),
+        _ => format!("No losses slowed {what} down (a capture at the receiver shows no delays)"),
+    }
 }

@@ -5,21 +5,25 @@ use serde_json::json;
 use super::sentence::Sentence;
 use super::words::{bytes, counted, seconds};
 use crate::failure::FailureKind::{
-    self, DataUnanswered, KeepAliveUnanswered, Refused, Reset, SynAckUnanswered, SynUnanswered,
+    self, DataUnanswered, KeepAliveUnanswered, NotAccepted, Refused, Reset, SynAckUnanswered,
+    SynUnanswered,
 };
 use crate::totals::{CaptureTotals, FailedConnections};
 
 /// One sentence for each kind of failure.
 pub(super) fn sentences(totals: &CaptureTotals) -> impl Iterator<Item = Sentence> {
-    let of_one = totals.is_single();
-    totals.failures.iter().map(move |(kind, failed)| sentence(*kind, failed, of_one))
+    totals.failures.iter().map(|(kind, failed)| sentence(*kind, failed, totals))
 }
 
-fn sentence(kind: FailureKind, failed: &FailedConnections, of_one: bool) -> Sentence {
-    let text = if of_one { one(kind, failed) } else { several(kind, failed) };
-    let text = format!("{text} {}", meaning(kind, failed));
+fn sentence(kind: FailureKind, failed: &FailedConnections, totals: &CaptureTotals) -> Sentence {
+    let text = if totals.is_single() { one(kind, failed) } else { several(kind, failed) };
+    let meaning = match totals.lone_syns() {
+        Some(_) if kind == SynAckUnanswered => "Forged addresses of a SYN flood never answer.",
+        _ => meaning(kind, failed),
+    };
+    let text = format!("{text} {meaning}");
     let repeats = match kind {
-        SynUnanswered | SynAckUnanswered | DataUnanswered => {
+        SynUnanswered | SynAckUnanswered | NotAccepted | DataUnanswered => {
             format!("{}, no answer", counted(failed.repeats, "retransmission"))
         }
         KeepAliveUnanswered => format!("{}, no answer", counted(failed.repeats, "probe")),
@@ -43,9 +47,19 @@ fn one(kind: FailureKind, failed: &FailedConnections) -> String {
         SynAckUnanswered => {
             format!("The connection never opened: {peer} never acknowledged the server's SYN-ACK.")
         }
+        NotAccepted => {
+            format!(
+                "{peer} did not take the connection: after its SYN-ACK, which the client \
+                 acknowledged, it answered nothing for {silent}."
+            )
+        }
         DataUnanswered if *outstanding == 0 => {
             format!("{peer} never acknowledged the FIN: for the last {silent} it sent nothing.")
         }
+        DataUnanswered if failed.arrived => format!(
+            "In the connection's last {silent} {peer} acknowledged none of {left}, although other \
+             packets of it came."
+        ),
         DataUnanswered => format!(
             "In the connection's last {silent} nothing came back from {peer}, and {left} stayed \
              without an acknowledgment."
@@ -55,6 +69,12 @@ fn one(kind: FailureKind, failed: &FailedConnections) -> String {
         }
         Reset => {
             let text = match outstanding {
+                0 if failed.foreign_hops.is_none() => {
+                    format!(
+                        "A reset of the {by} ended the connection right after its data: the {by} no \
+                         longer had the connection."
+                    )
+                }
                 0 => format!("A reset of the {by} ended the connection."),
                 _ => format!("The {by} reset the connection, with {left} not acknowledged."),
             };
@@ -82,13 +102,17 @@ fn several(kind: FailureKind, failed: &FailedConnections) -> String {
         SynAckUnanswered => {
             format!("{connections} never opened: the SYN-ACK was not acknowledged, {such}.")
         }
+        NotAccepted => format!(
+            "The server did not take {connections}, {such} to {peer}: after its SYN-ACK, which the \
+             client acknowledged, it answered nothing."
+        ),
         DataUnanswered => format!("{connections} got no answer any more, {such}."),
         KeepAliveUnanswered => {
             format!("{connections} got no answer to keep-alives any more, {such}.")
         }
         Reset => format!(
-            "{connections} ended by a reset while data was not acknowledged or with another hop \
-             limit, {such} by the {by}."
+            "{connections} ended by a reset while data was not acknowledged, right after data, or \
+             with another hop limit, {such} by the {by}."
         ),
     }
 }
@@ -108,6 +132,19 @@ const fn meaning(kind: FailureKind, failed: &FailedConnections) -> &'static str 
             "The way back to the client loses it, or a firewall discards it: check the route from \
              the server to the client."
         }
+        NotAccepted if failed.arrived => {
+            "The client's packets arrived there: the listen queue of the server was full, or its \
+             firewall discarded them. Let the program accept connections faster, or lengthen the \
+             queue: the `backlog` of its `listen()` and `sysctl net.core.somaxconn`; `nstat -az \
+             TcpExtListenOverflows` there counts what it discarded."
+        }
+        NotAccepted => {
+            "A server whose listen queue is full does that: `nstat -az TcpExtListenOverflows` \
+             there counts what it discarded. Let its program accept connections faster, or \
+             lengthen the queue: the `backlog` of its `listen()` and `sysctl net.core.somaxconn`. \
+             A path that discards the client's packets looks the same; a capture at the server \
+             shows whether they arrive."
+        }
         DataUnanswered if failed.full_size_only => {
             "The handshake got through and no full segment did. A path whose MTU is smaller than \
              the hosts know, and that sends no ICMP message about it, looks like that: try `ping \
@@ -119,6 +156,10 @@ const fn meaning(kind: FailureKind, failed: &FailedConnections) -> &'static str 
         }
         Reset if failed.foreign_hops.is_some() => {
             "So a firewall or another device on the path probably sent it in that end's name."
+        }
+        Reset if failed.outstanding == 0 => {
+            "Its program or system gave up, or a device on the path reset it in the other end's \
+             name: look at its log, or capture there."
         }
         Reset => {
             "Its program or system gave up, or a device on the path sent the reset in its name: \

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::json;
 
+use super::after_capture;
 use super::sentence::Sentence;
 use super::silences;
 use super::words::{bytes, counted, percent};
@@ -39,6 +40,9 @@ pub(super) fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence>
         let _ = write!(text, ", in bursts of some {burst:.0}");
         let _ = write!(basis, "; in {}", counted(totals.bursts, "burst"));
     }
+    if let Some(said) = after_capture::loss(totals, Sentence::new("", &basis, &figures)) {
+        return Some(said);
+    }
     let full_link = totals.full_link();
     if let Some(queue) = full_link.queue() {
         let when = if silences::outage(totals).is_some() { ". Outside the outage" } else { ":" };
@@ -66,7 +70,7 @@ pub(super) fn loss(totals: &CaptureTotals, words: [&str; 3]) -> Option<Sentence>
     if let Some(queue) = full_link.queue() {
         sentence.figures.insert("queue", json!(queue));
     }
-    Some(sentence)
+    Some(after_capture::part(totals, sentence))
 }
 
 /// `said` has the basis of the sentence that no data segment was lost.

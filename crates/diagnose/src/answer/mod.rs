@@ -2,9 +2,11 @@
 //! settings to change. Each sentence has the figures on which it is based.
 
 mod advice;
+mod after_capture;
 mod clock;
 mod closing;
 mod failures;
+mod held_segments;
 mod losses;
 mod missing_direction;
 mod not_captured;
@@ -197,7 +199,7 @@ fn ranked(connections: &[ConnectionReport]) -> [Vec<&ConnectionReport>; 2] {
 }
 
 fn network(totals: &CaptureTotals) -> NetworkVerdict {
-    let late = totals.spurious + totals.held.count + totals.late.count > 0
+    let late = totals.delays() + totals.discarded > 0
         || totals.ack_lost == 0 && totals.unneeded > 0 && totals.lost == 0;
     let nothing_known = totals.lost == 0
         && totals.unneeded == 0

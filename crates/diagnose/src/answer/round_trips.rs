@@ -78,10 +78,12 @@ pub(super) fn advice(totals: &CaptureTotals, ran: Option<String>) -> String {
     }
 }
 
-/// Does the network reorder segments to an extent that the answer mentions?
+/// Does the network reorder segments to an extent that the answer mentions, or so far that the
+/// receiver discards some?
 pub(super) fn is_reordering(totals: &CaptureTotals) -> bool {
     let reordered = totals.reordered();
-    reordered >= MIN_REORDERED && reordered as f64 >= MIN_REORDERED_SHARE * totals.segments as f64
+    let is_much = reordered as f64 >= MIN_REORDERED_SHARE * totals.segments as f64;
+    reordered >= MIN_REORDERED && is_much || totals.discarded > 0
 }
 
 /// Segments that the network reordered.
@@ -91,17 +93,27 @@ pub(super) fn reordering(totals: &CaptureTotals) -> Option<Sentence> {
     }
     let (count, extent) = (totals.reordered(), totals.reordering.extent);
     let unneeded = totals.unneeded;
-    let change = match unneeded {
-        0 => " The sender coped: it retransmitted nothing without need.".to_string(),
-        _ => format!(
-            " {} unneeded. Look for a link or a device that spreads one connection's packets. If \
-             that cannot change and the sender runs Linux, raise `net.ipv4.tcp_reordering` (3 by \
-             default).",
-            match unneeded {
-                1 => "1 retransmission was".to_string(),
-                _ => format!("{unneeded} retransmissions were"),
-            }
+    let retransmitted = match unneeded {
+        0 => String::new(),
+        1 => " 1 retransmission was unneeded.".to_string(),
+        _ => format!(" {unneeded} retransmissions were unneeded."),
+    };
+    let discarded = match totals.discarded {
+        0 => String::new(),
+        1 => " Once the receiver discarded one for its old timestamp (PAWS): it was not lost, but \
+              had to be retransmitted."
+            .to_string(),
+        count => format!(
+            " The receiver discarded {count} for their old timestamps (PAWS): they were not lost, \
+             but had to be retransmitted."
         ),
+    };
+    let change = match unneeded + totals.discarded {
+        0 => " The sender coped: it retransmitted nothing without need.",
+        _ => {
+            " Look for a link or a device that spreads one connection's packets. If that cannot \
+             change and the sender runs Linux, raise `net.ipv4.tcp_reordering` (3 by default)."
+        }
     };
     let far = match extent > DUPTHRESH {
         true => format!(", some by {}", counted(extent, "segment")),
@@ -110,10 +122,13 @@ pub(super) fn reordering(totals: &CaptureTotals) -> Option<Sentence> {
     let share = percent(count as f64 / totals.segments.max(1) as f64);
     let text = format!(
         "The network reorders packets: at least {count} data segments came after \
-                        later ones{far}.{change}"
+                        later ones{far}.{retransmitted}{discarded}{change}"
     );
     let basis = format!("{share} of {} data segments", totals.segments);
-    let figures =
-        [("reordered", json!(count)), ("extent", json!(extent)), ("unneeded", json!(unneeded))];
+    let mut figures =
+        vec![("reordered", json!(count)), ("extent", json!(extent)), ("unneeded", json!(unneeded))];
+    if totals.discarded > 0 {
+        figures.push(("discarded", json!(totals.discarded)));
+    }
     Some(Sentence::new(text, basis, &figures))
 }

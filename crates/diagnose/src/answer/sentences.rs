@@ -7,17 +7,18 @@ use serde_json::json;
 use super::advice::advice;
 use super::closing;
 use super::failures;
+use super::held_segments;
 use super::losses;
 use super::missing_direction;
 use super::round_trips;
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::silences;
 use super::translation;
-use super::words::{counted, counted_losses, rate, seconds, times, were};
+use super::words::{bytes, counted, counted_losses, rate, seconds, times, were};
 use crate::pair::{Pair, PairDirection};
 use crate::report::ConnectionReport;
 use crate::summary::SkippedPackets;
-use crate::totals::CaptureTotals;
+use crate::totals::{CaptureTotals, LoneSyns};
 use crate::vantage::Vantage;
 
 /// The capture has no TCP.
@@ -123,9 +124,10 @@ fn of_network(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence> {
         }
         None => Some(failures),
     };
-    if totals.one_way > 0 {
+    if totals.one_direction() > 0 {
         said.push(one_way(totals));
     }
+    said.extend(totals.lone_syns().map(|syns| lone_syns(totals, syns)));
     said.extend(missing_direction::sentence(totals));
     if totals.connections > 0 {
         said.extend(of_both_directions(totals, subject));
@@ -154,6 +156,7 @@ fn of_both_directions(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence
         said.extend(round_trips::reordering(totals));
         said.extend(handshake(totals));
         said.extend(silences::sentences(totals));
+        said.extend(held_segments::foreign_sacks(totals));
         said.extend(ecn(totals));
         said.extend(round_trips::growth(totals));
         if is_outage {
@@ -165,7 +168,8 @@ fn of_both_directions(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence
 }
 
 fn one_way(totals: &CaptureTotals) -> Sentence {
-    let text = match (totals.connections, totals.one_way) {
+    let one_direction = totals.one_direction();
+    let text = match (totals.connections, one_direction) {
         (0, 1) => "Only one direction of this connection was captured, which shows neither losses \
                    nor late acknowledgments."
             .into(),
@@ -179,11 +183,32 @@ fn one_way(totals: &CaptureTotals) -> Sentence {
         ),
     };
     let basis = format!(
-        "{} with packets of one end, {} with packets of both",
-        totals.one_way, totals.connections
+        "{one_direction} with packets of one end, {} with packets of both",
+        totals.connections
     );
-    let figures = [("one_way", json!(totals.one_way)), ("two_way", json!(totals.connections))];
+    let figures = [("one_way", json!(one_direction)), ("two_way", json!(totals.connections))];
     Sentence::new(text, basis, &figures)
+}
+
+fn lone_syns(totals: &CaptureTotals, syns: &LoneSyns) -> Sentence {
+    let (number, server) = &syns.first;
+    let text = match syns.to_one_server {
+        true => format!(
+            "{} to {server} got no answer and were not repeated, as in a SYN flood. If other \
+             clients fail to connect, its queue of half-open connections is full: `nstat -az \
+             TcpExtTCPReqQFullDrop` on the server counts what it discarded, and `sysctl \
+             net.ipv4.tcp_syncookies=1` answers without the queue.",
+            counted(syns.count, "SYN")
+        ),
+        false => format!(
+            "{}, such as that of number {number} to {server}, got no answer and were not \
+             repeated, as in a scan of ports or addresses.",
+            counted(syns.count, "SYN")
+        ),
+    };
+    let all = totals.connections + totals.one_way + totals.unopened();
+    let basis = format!("{} of {}", syns.count, counted(all, "connection"));
+    Sentence::new(text, basis, &[("lone_syns", json!(syns.count))])
 }
 
 fn listen_queue(totals: &CaptureTotals) -> Sentence {
@@ -309,6 +334,19 @@ fn full_window(report: &ConnectionReport, totals: &CaptureTotals) -> Option<Sent
     }
     let full_for = seconds(full);
     let text = match is_small {
+        _ if report.unscaled.is_some() => {
+            let [of_syn, later] = report.unscaled.unwrap_or_default();
+            format!(
+                "The receiver's window was the limit for {full_for}: it was {} in the SYN-ACK, and \
+                 at most {} after that. The client's SYN offers window scaling, and the SYN-ACK \
+                 arrived without it: a device on the path probably removes that option, so that \
+                 the server scales its windows and the client does not. A capture at the server \
+                 shows the SYN-ACK as it was sent; `sysctl net.ipv4.tcp_window_scaling=0` on one \
+                 end avoids the fault until the device is repaired.",
+                bytes(of_syn.into()),
+                bytes(later.into())
+            )
+        }
         true => format!(
             "The receiver's window was the limit for {full_for}: it was small or closed, because \
              the receiving program reads slowly."
@@ -375,6 +413,7 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
         said.push(Sentence::new(text, basis, &figures));
     }
     said.extend(report.and_then(|report| full_window(report, totals)));
+    said.extend(held_segments::sentences(totals));
     if totals.undecided.count > 0 {
         let waits = totals.undecided;
         let text = format!(

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::json;
 
+use super::after_capture;
 use super::sentence::{LONG_WAIT, Sentence};
 use super::words::{counted, seconds, times};
 use crate::totals::CaptureTotals;
@@ -19,17 +20,25 @@ pub(super) fn sentences(totals: &CaptureTotals) -> impl Iterator<Item = Sentence
 pub(super) fn outage(totals: &CaptureTotals) -> Option<Sentence> {
     let longest = totals.outage?;
     let what = if longest.is_of_acks { "came back" } else { "got through" };
-    let text = format!(
-        "Nothing {what} for {}, from {} into the capture on: an outage of the path.",
-        seconds(longest.length),
-        seconds(longest.at)
-    );
+    let (length, at) = (seconds(longest.length), seconds(longest.at));
+    let text = match longest.reduced {
+        Some([full, less]) => format!(
+            "Nothing {what} for {length}, from {at} into the capture on, until the sender reduced \
+             its segments from {full} to {less} bytes: the path probably discards larger packets, \
+             and no ICMP message about its MTU takes effect."
+        ),
+        None if longest.is_after_capture => after_capture::outage(&length, &at),
+        None => format!(
+            "Nothing {what} for {length}, from {at} into the capture on: an outage of the path."
+        ),
+    };
     let basis = format!("the timer expired {} then", times(longest.timeouts).to_lowercase());
-    let figures = [
+    let mut figures = vec![
         ("longest", json!(longest.length)),
         ("from", json!(longest.at)),
         ("timeouts", json!(longest.timeouts)),
     ];
+    figures.extend(longest.reduced.map(|sizes| ("segment_sizes", json!(sizes))));
     Some(Sentence::new(text, basis, &figures))
 }
 

@@ -12,6 +12,7 @@ use rtolab_time::Duration;
 
 use super::*;
 use crate::pauses::Waits;
+use crate::totals::LoneSyns;
 
 /// The totals of one connection with 1000 segments of 1000 bytes, with these changes.
 fn totals(change: impl FnOnce(&mut CaptureTotals)) -> CaptureTotals {
@@ -105,4 +106,22 @@ fn one_direction_shows_neither_losses_nor_late_acknowledgments() {
     assert!(of(0, 2).starts_with("Only one direction of these connections was captured"));
     assert!(of(3, 2).starts_with("Only one direction of 2 connections was captured"));
     assert!(!of(1, 0).contains("direction"));
+}
+
+#[test]
+fn many_unanswered_syns_are_a_flood_or_a_scan() {
+    let of = |two_way, to_one_server| {
+        of_capture(|totals| {
+            (totals.connections, totals.one_way) = (two_way, 50);
+            let first = (7, "10.0.0.2:80".into());
+            totals.lone_syns = LoneSyns { count: 50, first, to_one_server };
+        })
+    };
+    let flood = of(3, true);
+    assert!(flood.starts_with("50 SYNs to 10.0.0.2:80 got no answer"), "{flood}");
+    assert!(flood.contains("as in a SYN flood.") && flood.contains("(50 of 53 connections)"));
+    assert!(!flood.contains("one direction") && !flood.contains("Capture again"), "{flood}");
+    let scan = of(0, false);
+    assert!(scan.starts_with("50 SYNs, such as that of number 7 to 10.0.0.2:80,"), "{scan}");
+    assert!(scan.contains("as in a scan of ports") && !scan.contains("Capture again"), "{scan}");
 }

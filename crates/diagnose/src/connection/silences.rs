@@ -6,6 +6,7 @@ use rtolab_time::{Duration, Instant};
 
 use super::{Connection, name};
 use crate::half_connection::HalfConnection;
+use crate::held_segments::MIN_DELAY;
 use crate::history::Frame;
 use crate::pauses::MIN_PAUSE;
 use crate::silence::{
@@ -68,12 +69,47 @@ impl Connection {
             // The silence lasts until the window opens (`on_ack`).
             _ if has_zero_window(from.other()) || has_zero_window(from) => return None,
             _ if waits(from.other()) => self.late(frame.at, (from, from.other())),
+            true if self.is_gap_at_receiver(from) => (from, Wait::Unknown),
             true if waits(from) => self.late(frame.at, (from.other(), from)),
+            true if self.has_full_window(from) => return None,
             true if self.turnarounds.vantage(from) == Vantage::Sender => (from, Wait::Application),
             true => (from, Wait::Unknown),
             false => return None,
         };
         Some(silence(self.active, (frame.at, frame.number), (name(end), wait)))
+    }
+
+    /// Does the receiver of `sender`, at which the capture was made, acknowledge no more because it
+    /// lacks data? Then nothing is outstanding that it could acknowledge.
+    fn is_gap_at_receiver(&self, sender: End) -> bool {
+        let lacks = |one: &HalfConnection| one.arrivals.lacks(one.flight().una());
+        self.turnarounds.vantage(sender) == Vantage::Receiver
+            && self.ends[sender as usize].as_deref().is_some_and(lacks)
+    }
+
+    /// Notes a delayed ACK after a `gap`, or the data that follows one.
+    #[cold]
+    pub(super) fn note_held_segment(
+        &mut self,
+        (from, segment): (End, &Segment),
+        at: Instant,
+        gap: Duration,
+    ) {
+        let of = |end: End| self.ends[end as usize].as_deref();
+        let mut held = self.held_segments;
+        held.on_next((from, segment), at, of(from), self.turnarounds.of(from));
+        if let Some(sending) = of(from.other()).filter(|_| gap >= MIN_DELAY) {
+            held.on_late_ack((from.other(), segment), (at, gap), sending);
+        }
+        self.held_segments = held;
+    }
+
+    /// Does the window of the receiver leave no room for a segment of `sender`? Unknown without the
+    /// handshake, which has the window scale.
+    fn has_full_window(&self, sender: End) -> bool {
+        let has_scale = self.handshake.has_both();
+        let sending = self.ends[sender as usize].as_deref();
+        has_scale && sending.is_some_and(|sending| sending.window_limit.is_full())
     }
 
     /// The reason why `receiver` acknowledged data of `sender` only now.
@@ -103,7 +139,10 @@ impl Connection {
         let is_pause = match wait {
             Wait::Application => true,
             // At the receiver, all that has arrived is acknowledged while the next flight comes.
-            Wait::Unknown => self.turnarounds.of(from).is_some_and(|rtt| length >= rtt * 2),
+            Wait::Unknown => {
+                let is_long = self.turnarounds.of(from).is_some_and(|rtt| length >= rtt * 2);
+                is_long && !self.is_gap_at_receiver(from)
+            }
             Wait::Network | Wait::Window | Wait::Host => false,
         };
         is_pause.then_some((length, wait))

@@ -84,6 +84,25 @@ fn equal_syn_acks_without_an_identification_are_copies_if_something_else_shows_i
     assert!(is_copy(&stamped(syn_ack), 10_001, HERE, 0));
 }
 
+/// Only a timer causes another SYN-ACK then, after a second or more.
+#[test]
+fn equal_syn_acks_are_copies_for_half_a_second_if_the_peer_sent_one_syn() {
+    let is_copy = |syn_ack: &CapturedPacket, micros: u64, syns| {
+        let mut direction = Direction::default();
+        (0..syns).for_each(|_| direction.recent.on_peer_syn());
+        assert_eq!(direction.pass(syn_ack, 1000, HERE), None);
+        direction.pass(syn_ack, 1000 + micros, HERE).is_some()
+    };
+    let syn_ack = packet(0, Flags::SYN | Flags::ACK);
+    for (syns, expected) in [(0, false), (1, true), (2, false)] {
+        assert_eq!(is_copy(&syn_ack, 50, syns), expected, "{syns}");
+        assert_eq!(is_copy(&stamped(syn_ack.clone()), 50, syns), expected, "{syns}");
+    }
+    assert!(is_copy(&syn_ack, 500_000, 1));
+    assert!(!is_copy(&syn_ack, 500_001, 1));
+    assert!(is_copy(&stamped(syn_ack), 1_000_000, 1));
+}
+
 #[test]
 fn equal_resets_without_an_identification_are_copies_if_something_else_shows_it() {
     let reset = packet(0, Flags::RST);

@@ -14,7 +14,11 @@ pub(super) fn on_retransmission(
 }
 
 /// The evidence in a capture at the receiver that begins after the first copy.
-pub(super) fn at_receiver(index: usize, copy: &Retransmission) -> Option<Finding> {
+pub(super) fn at_receiver(
+    _: &RetransmittedRange,
+    index: usize,
+    copy: &Retransmission,
+) -> Option<Finding> {
     let acked = copy.arrival == Arrival::Acknowledged;
     acked.then(|| Bound::AtMost(index - 1).shown_by(copy.frame))
 }

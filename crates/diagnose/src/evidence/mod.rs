@@ -22,17 +22,20 @@ mod no_gap;
 mod original_missing;
 mod originals_in_order;
 mod overtaken_copies;
+mod still_missing;
 #[cfg(test)]
 mod tests;
 mod timestamps;
 
 use std::collections::BTreeMap;
 
+pub(crate) use arrival::ORIGINAL_DISCARDED;
 pub use assess::Necessity;
 pub(crate) use assess::{Assessment, assess};
 pub(crate) use either_ack::OF_EITHER_ACK;
 pub(crate) use input::{ArrivedCopy, Findings, Pair, Retransmitting, SettledDirection};
 pub(crate) use no_gap::NO_GAP_REPORTED;
+pub(crate) use still_missing::{KIND as OF_STILL_MISSING, NAME as STILL_MISSING};
 
 use crate::history::{
     Ack, EvidenceKind, Finding, Retransmission, RetransmissionHistory, RetransmittedRange,
@@ -54,7 +57,8 @@ pub(crate) struct Kinds {
     /// An ACK has arrived; the history has recorded the ranges that it covers.
     pub after_ack: &'static [Row<fn(&RetransmissionHistory, &Ack<'_>) -> Findings>],
     /// A range is settled in a capture at the receiver; evaluated for each retransmission.
-    pub at_receiver: &'static [Row<fn(usize, &Retransmission) -> Option<Finding>>],
+    pub at_receiver:
+        &'static [Row<fn(&RetransmittedRange, usize, &Retransmission) -> Option<Finding>>],
     /// A range is settled in any other capture.
     pub at_end: &'static [Row<fn(&RetransmittedRange, &SettledDirection<'_>) -> Option<Finding>>],
     /// Second pass: evidence of two successive ranges about the second.
@@ -97,6 +101,8 @@ pub(crate) static KINDS: Kinds = Kinds {
     at_receiver: &[
         (&arrival::BOTH_COPIES_SEEN, arrival::both_copies_seen),
         (&arrival::FILLS_HOLE, arrival::fills_hole),
+        (&arrival::ORIGINAL_DISCARDED, arrival::original_discarded),
+        (&still_missing::KIND, still_missing::at_receiver),
         (&already_acknowledged::KIND, already_acknowledged::at_receiver),
     ],
     at_end: &[

@@ -22,14 +22,20 @@ fn round_trips(millis: u64) -> RttStatistics {
 
 #[test]
 fn a_capture_at_the_receiver_shows_which_copy_arrived_first() {
-    let seen =
-        |arrival| arrival::both_copies_seen(2, &retransmission(arrival)).map(|one| one.bound);
+    let seen_range = range(&[10, 1000, 3000]);
+    let seen = |arrival| bound(arrival::both_copies_seen(&seen_range, 2, &retransmission(arrival)));
     assert_eq!(seen(Arrival::SeenBefore), Some(Bound::AtMost(1)));
     assert_eq!(seen(Arrival::New), None);
-    let fills = |arrival| bound(arrival::fills_hole(2, &retransmission(arrival)));
+    let fills = |arrival| bound(arrival::fills_hole(&seen_range, 2, &retransmission(arrival)));
     assert_eq!(fills(Arrival::FillsHole), Some(Bound::AtLeast(2)));
     assert_eq!(fills(Arrival::Reordered), None);
-    let acked = |arrival| bound(already_acknowledged::at_receiver(2, &retransmission(arrival)));
+    let replaces =
+        |arrival| bound(arrival::original_discarded(&seen_range, 2, &retransmission(arrival)));
+    assert_eq!(replaces(Arrival::ReplacesDiscarded), Some(Bound::AtLeast(2)));
+    assert_eq!(replaces(Arrival::FillsHole), None);
+    let acked = |arrival| {
+        bound(already_acknowledged::at_receiver(&seen_range, 2, &retransmission(arrival)))
+    };
     assert_eq!(acked(Arrival::Acknowledged), Some(Bound::AtMost(1)));
     assert_eq!(acked(Arrival::SeenBefore), None);
 }
@@ -186,4 +192,26 @@ fn bounds_leave_the_copies_that_may_have_arrived_first() {
     assert_eq!(of(&[most(1), most(1)]).evidence.len(), 1, "the same evidence counts once");
     assert_eq!(of(&[]).first_retransmitted(), Some(at(1000)));
     assert_eq!(range(&[10]).first_retransmitted(), None::<Instant>);
+}
+
+/// The receiver misses the first two of three copies, unless its D-SACKs report one of them.
+#[test]
+fn copies_that_the_receiver_still_misses_did_not_reach_its_tcp() {
+    let of = |index, arrival, reported, duplicates| {
+        let mut copies = range(&[10, 1000, 3000]);
+        copies.note_still_missing(at(reported), 20);
+        copies.duplicates = duplicates;
+        let copy = retransmission(arrival);
+        let found = bound(still_missing::at_receiver(&copies, index, &copy));
+        (found, bound(arrival::both_copies_seen(&copies, index, &copy)))
+    };
+    let (seen, least) = (Arrival::SeenBefore, |index| (Some(Bound::AtLeast(index)), None));
+    assert_eq!([1, 2].map(|index| of(index, seen, 1001, 0)), [1, 2].map(least));
+    assert_eq!(of(1, seen, 11, 0), least(1));
+    for (found, first) in [(of(2, seen, 11, 0), 1), (of(2, seen, 1001, 1), 1)] {
+        assert_eq!(found, (None, Some(Bound::AtMost(first))));
+    }
+    assert_eq!(of(1, seen, 10, 0), (None, Some(Bound::AtMost(0))), "it passed after the original");
+    assert_eq!(of(2, seen, 9000, 0), least(2), "one copy arrived");
+    assert_eq!(of(1, Arrival::FillsHole, 1001, 0), (None, None));
 }

@@ -49,6 +49,7 @@ impl HalfConnection {
             self.conformance.on_sent(segment, frame, (self.detectors.flight(), self.rtt.srtt));
             self.arrivals.take_expected(segment);
             self.detectors.sent(segment, frame.at, Cause::New);
+            self.note_full(segment);
             self.note_flight(frame.at);
             self.replay_new_data(frame.at);
         }

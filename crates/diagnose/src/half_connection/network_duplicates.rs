@@ -1,10 +1,25 @@
 //! Segments that the network duplicated, by the D-SACKs with which the receiver answers them.
 
 use arrayvec::ArrayVec;
-use rtolab_tcp::{Segment, Seq};
+use rtolab_tcp::{Flags, Flight, Segment, Sent, Seq};
 
 /// The maximum number of copies whose D-SACKs are awaited.
 const MAX_AWAITED: usize = 32;
+
+/// Does an ACK of all data and of the FIN have the SACK block that had reported the FIN, although
+/// no segment of that was retransmitted? It looks like a D-SACK, and is none: Linux in FIN-WAIT
+/// sends this ACK before it clears its SACK blocks.
+pub(super) fn repeats_block_of_fin(flight: &Flight, segment: &Segment) -> bool {
+    let Some(block) = segment.sack_blocks().next() else { return false };
+    let is_of_fin = |last: &Sent| last.flags.has(Flags::FIN) && last.end() == block.end;
+    if segment.ack != block.end || !flight.last().is_some_and(is_of_fin) {
+        return false;
+    }
+    let missing = flight.segments_from(flight.una()).take_while(|sent| sent.seq < block.start);
+    let mut reported = flight.segments_from(block.start);
+    missing.last().is_some_and(|sent| !sent.is_sacked() && sent.end() == block.start)
+        && reported.all(|sent| sent.is_sacked() && !sent.was_retransmitted())
+}
 
 /// The segments of a direction that the network duplicated.
 #[derive(Clone, Debug, Default)]

@@ -1,9 +1,10 @@
 //! The events of a direction that show what limits its sender, and how it reacts to losses.
 
-use rtolab_tcp::{Flags, Segment};
+use rtolab_tcp::{Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
 use super::{HalfConnection, TIMESTAMPS};
+use crate::history::{reported_after, reported_beyond_gap};
 use crate::trigger::Trigger;
 
 impl HalfConnection {
@@ -14,6 +15,7 @@ impl HalfConnection {
             self.mss = u32::from(mss).saturating_sub(options).max(1);
         }
         if segment.flags.has(Flags::SYN) {
+            self.window_limit.on_syn(segment.window);
             self.single_segments.has_sack = segment.syn_options().sack_permitted;
             if let Some(timers) = &mut self.timers {
                 timers.has_probes = segment.syn_options().sack_permitted;
@@ -21,11 +23,29 @@ impl HalfConnection {
         }
     }
 
+    /// Notes the MSS and the window of the client's SYN, which the SYN-ACK of this end answers.
+    pub fn note_answered_syn(&mut self, syn: &Segment, syn_ack: &Segment) {
+        if let Some(mss) = syn.syn_options().mss {
+            let has_timestamps = syn.timestamps().is_some() && syn_ack.timestamps().is_some();
+            let options = if has_timestamps { TIMESTAMPS } else { 0 };
+            self.mss = u32::from(mss).saturating_sub(options).max(1);
+        }
+        self.window_limit.on_syn(syn.window);
+    }
+
     /// Notes an ECN echo in an ACK of the peer.
     #[inline]
     pub const fn note_ecn_echo(&mut self, segment: &Segment) {
         let echo = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::SYN);
         self.has_ecn_echo |= echo;
+    }
+
+    /// Notes the first full segment among new data.
+    #[inline]
+    pub(super) const fn note_full(&mut self, segment: &Segment) {
+        if segment.len >= self.mss && self.first_full.is_none() {
+            self.first_full = Some(segment.seq);
+        }
     }
 
     /// Notes new data, of which the flight is the last, or the ACK of new data.
@@ -70,6 +90,20 @@ impl HalfConnection {
             && segment.seq <= flight.una()
             && segment.end() >= flight.max()
             && self.sender_state.may_probe()
+    }
+
+    /// When the newest data passed that the receiver is known to have got after a retransmitted
+    /// range passed, and to have reported while it missed the range.
+    pub(super) fn reported_beyond(&self, segment: &Segment, end: Seq) -> Option<Instant> {
+        let una = self.flight().una();
+        if una >= end || segment.flags.has(Flags::SYN) {
+            return None;
+        }
+        if una < segment.seq {
+            return reported_after(self.flight(), end);
+        }
+        let state = (self.sender_state.duplicates(), self.sender_state.gap());
+        reported_beyond_gap(self.flight(), state)
     }
 
     /// Processes an ACK whose options the capture has cut off.

@@ -91,3 +91,39 @@ fn ranges_beyond_the_limit_are_counted_but_not_kept() {
         assert_eq!((end.settled.len(), end.unreported), (MAX_SETTLED, unreported));
     }
 }
+
+/// The segment with this number, of 1000 bytes, or the FIN after it.
+fn send(end: &mut HalfConnection, number: u32, flags: Flags) {
+    let segment = Segment::new(Seq::FIRST + 1000 * number, 1000, flags | Flags::ACK);
+    let at = Instant::START + millis(10 * u64::from(number));
+    let frame = Frame { number: number.into(), at, ip_id: 0, raw_seq: number };
+    end.on_sent(&segment, &frame, || (Vantage::Sender, Duration::ZERO));
+}
+
+/// The server in FIN-WAIT repeats the SACK block of the FIN in the ACK of all.
+#[test]
+fn the_sack_block_of_a_fin_in_the_ack_of_all_is_no_duplicate() {
+    let duplicates = |start: u32, is_retransmitted: bool| {
+        let mut end = sending(1000);
+        let ack = |end: &mut HalfConnection, number: u32, block: (u32, u32)| {
+            let seq = |number: u32| Seq::FIRST + 1000 * number + u32::from(number == 4);
+            let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
+            (ack.ack, ack.window) = (seq(number), 60_000);
+            ack.push_sack(seq(block.0)..seq(block.1));
+            let at = Instant::START + millis(100 + u64::from(number));
+            end.on_ack(&ack, &Frame { number: 10, at, ip_id: 0, raw_seq: 7 });
+        };
+        for number in 0..=3 {
+            send(&mut end, number, if number == 3 { Flags::FIN } else { Flags::NONE });
+        }
+        ack(&mut end, 1, (2, 4));
+        if is_retransmitted {
+            send(&mut end, 2, Flags::NONE);
+        }
+        ack(&mut end, 4, (start, 4));
+        (end.dsack_seen, end.network_duplicates.not_captured)
+    };
+    assert_eq!(duplicates(2, false), (false, 0));
+    assert_eq!(duplicates(3, false), (true, 1), "a part of the block");
+    assert_eq!(duplicates(2, true), (true, 0));
+}

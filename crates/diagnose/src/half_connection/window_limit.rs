@@ -10,7 +10,12 @@ pub(crate) struct WindowLimit {
     /// The right edge of the window.
     edge: Option<Seq>,
     window: u32,
-    largest: u32,
+    /// The window of the handshake, which is never scaled.
+    pub of_syn: u32,
+    /// The largest window after the handshake.
+    pub largest: u32,
+    /// The larger one of both.
+    most: u32,
     /// Since when it has left no room, and whether it was small then.
     full: Option<(Instant, bool)>,
     pub full_for: Duration,
@@ -18,12 +23,26 @@ pub(crate) struct WindowLimit {
 }
 
 impl WindowLimit {
+    /// Processes the window of the receiver's SYN or SYN-ACK.
+    pub fn on_syn(&mut self, window: u32) {
+        self.of_syn = window;
+        self.most = self.most.max(window);
+    }
+
+    /// Does the window leave no room for a segment?
+    pub const fn is_full(&self) -> bool {
+        self.full.is_some()
+    }
+
     /// Processes an ACK, which advertises a window.
     pub fn on_ack(&mut self, segment: &Segment, (max, mss): (Seq, u32), at: Instant) {
         let edge = segment.ack + segment.window;
         self.edge = Some(self.edge.map_or(edge, |before| before.max(edge)));
         self.window = segment.window;
-        self.largest = self.largest.max(segment.window);
+        if segment.window > self.largest {
+            self.largest = segment.window;
+            self.most = self.most.max(segment.window);
+        }
         self.update((max, mss), at);
     }
 
@@ -35,7 +54,7 @@ impl WindowLimit {
             self.small_for += if is_small { length } else { Duration::ZERO };
         }
         // A sender avoids small segments (RFC 9293 section 3.8.6.2.1).
-        let least = mss.min(self.largest / 2).max(1);
+        let least = mss.min(self.most / 2).max(1);
         if self.edge.is_some_and(|edge| max + least > edge) {
             self.full = Some((at, self.window < self.largest / 2));
         }

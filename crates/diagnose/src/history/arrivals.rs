@@ -21,6 +21,8 @@ pub(crate) enum Arrival {
     /// Below the highest byte seen, with none of its own bytes seen: its original was lost before
     /// the capture point.
     FillsHole,
+    /// As `FillsHole`, but its original arrived, and the receiver discarded it.
+    ReplacesDiscarded,
     /// Below the highest byte seen, but sent before it: the network reordered it.
     Reordered,
     /// Below the first byte of the capture.
@@ -54,6 +56,8 @@ pub(crate) struct Arrivals {
     max: Seq,
     /// In the order of their sequence numbers.
     gaps: Vec<Gap>,
+    /// The latest segments in gaps that the receiver discarded.
+    discarded: Vec<(Seq, Seq)>,
     /// The end of the newest gap beyond the maximum.
     forgotten: Option<Seq>,
     /// The highest acknowledgment number in the capture.
@@ -64,11 +68,23 @@ pub(crate) struct Arrivals {
 
 impl Arrivals {
     pub const fn starting_at(first: Seq) -> Self {
-        Self { first, max: first, gaps: Vec::new(), forgotten: None, acked: None, missed: 0 }
+        Self {
+            first,
+            max: first,
+            gaps: Vec::new(),
+            discarded: Vec::new(),
+            forgotten: None,
+            acked: None,
+            missed: 0,
+        }
     }
 
     /// Adds a segment that the receiver discards for its old timestamp: none of its bytes arrives.
     pub fn discard(&mut self, segment: &Segment, frame: &Frame, rtt: &RttStatistics) -> Arrival {
+        if self.gaps.is_empty() || self.discarded.len() == MAX_GAPS {
+            self.discarded.clear();
+        }
+        self.discarded.push((segment.seq, segment.end()));
         if segment.seq < self.max {
             return self.late(segment, frame, rtt);
         }
@@ -77,6 +93,11 @@ impl Arrivals {
         self.open(Gap { start: self.max, end: segment.end(), opened });
         self.max = segment.end();
         Arrival::New
+    }
+
+    /// Does the capture lack the byte at `seq`, although it has later ones?
+    pub fn lacks(&self, seq: Seq) -> bool {
+        self.gaps.iter().any(|gap| gap.start <= seq && seq < gap.end)
     }
 
     /// Does a segment that begins at `seq` follow all bytes seen without a gap?
@@ -102,7 +123,10 @@ impl Arrivals {
             self.max = end;
             return Arrival::New;
         }
-        let arrival = self.late(segment, frame, rtt);
+        let arrival = match self.late(segment, frame, rtt) {
+            Arrival::FillsHole if self.is_discarded(start) => Arrival::ReplacesDiscarded,
+            arrival => arrival,
+        };
         self.fill(start, end);
         self.max = self.max.max(end);
         arrival
@@ -124,6 +148,11 @@ impl Arrivals {
             true => Arrival::Reordered,
             false => Arrival::FillsHole,
         }
+    }
+
+    /// Did the receiver discard a segment with this byte?
+    fn is_discarded(&self, seq: Seq) -> bool {
+        self.discarded.iter().any(|(start, end)| *start <= seq && seq < *end)
     }
 
     /// Adds a gap above all others.
@@ -246,6 +275,24 @@ mod tests {
         assert_eq!(late(&mut arrivals, last - 2), Arrival::FillsHole);
         assert_eq!(late(&mut arrivals, last), Arrival::Untracked);
         assert_eq!(late(&mut arrivals, last + 1), Arrival::Untracked);
+    }
+
+    /// Until all of its gap is filled.
+    #[test]
+    fn a_copy_of_a_discarded_segment_replaces_it() {
+        let mut arrivals = with_gaps(3);
+        let rtt = RttStatistics::default();
+        let mut discard = |number: u64| {
+            let segment = Segment::new(Seq::new(number * 1000), 1000, Flags::ACK);
+            let frame = Frame { number: 1, at: Instant::START, ip_id: 0, raw_seq: 0 };
+            arrivals.discard(&segment, &frame, &rtt)
+        };
+        assert_eq!([discard(2), discard(6)], [Arrival::Reordered, Arrival::New]);
+        assert_eq!(late(&mut arrivals, 0), Arrival::FillsHole);
+        assert_eq!(late(&mut arrivals, 2), Arrival::ReplacesDiscarded);
+        assert_eq!(late(&mut arrivals, 2), Arrival::SeenBefore);
+        assert_eq!(late(&mut arrivals, 4), Arrival::FillsHole);
+        assert_eq!(late(&mut arrivals, 6), Arrival::ReplacesDiscarded);
     }
 
     #[test]

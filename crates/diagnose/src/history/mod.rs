@@ -9,6 +9,7 @@ mod order;
 mod range;
 #[cfg(test)]
 pub(crate) mod samples;
+mod still_missing;
 mod unanswered;
 
 use std::ops::Range;
@@ -26,6 +27,7 @@ use order::TransmissionOrder;
 pub(crate) use range::{
     CoveringAck, DuplicateAck, Original, Retransmission, RetransmittedRange, Transmission,
 };
+pub(crate) use still_missing::{reported_after, reported_beyond_gap};
 use unanswered::Unanswered;
 
 use crate::rtt::TOO_SOON;
@@ -179,6 +181,18 @@ impl RetransmissionHistory {
             }
         }
         covers
+    }
+
+    /// Notes which copies of the range at the acknowledgment number are still missing.
+    pub fn note_still_missing(&mut self, ack: &Ack<'_>) {
+        let Some(reported) = reported_beyond_gap(ack.flight, (ack.duplicates, ack.gap)) else {
+            return;
+        };
+        let seq = ack.flight.una();
+        let mut open = self.ranges.iter_mut().filter(|range| range.covering_ack.is_none());
+        if let Some(range) = open.find(|range| range.spans(seq)) {
+            range.note_still_missing(reported, ack.frame);
+        }
     }
 
     /// Records the transmissions that arrived according to the ACK and the evidence so far.

@@ -82,6 +82,16 @@ pub(crate) enum Original {
     Unknown,
 }
 
+/// The copies of a range that passed before later data, which the receiver then reported while the
+/// range was still missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StillMissing {
+    /// Their number, in the order of transmission.
+    pub copies: usize,
+    /// The ACK or the retransmission at which the range was still missing.
+    pub frame: u64,
+}
+
 /// A retransmitted range.
 #[derive(Clone, Debug)]
 pub(crate) struct RetransmittedRange {
@@ -92,6 +102,8 @@ pub(crate) struct RetransmittedRange {
     pub copies: Vec<Transmission>,
     pub evidence: Vec<Evidence>,
     pub covering_ack: Option<CoveringAck>,
+    /// The copies that passed the capture point and that the receiver still missed later.
+    pub still_missing: Option<StillMissing>,
     /// The number of D-SACKs that reported it.
     pub duplicates: usize,
     /// When the last of these D-SACKs arrived.
@@ -115,6 +127,7 @@ impl RetransmittedRange {
             copies,
             evidence: Vec::new(),
             covering_ack: None,
+            still_missing: None,
             duplicates: 0,
             last_duplicate: None,
             expected_next: None,
@@ -187,6 +200,16 @@ impl RetransmittedRange {
 
     pub fn spans(&self, seq: Seq) -> bool {
         self.start <= seq && seq < self.end
+    }
+
+    /// Notes that the range is missing at this frame, although the receiver has reported data that
+    /// passed at `reported`. One copy arrives: the last one never counts as missing.
+    pub fn note_still_missing(&mut self, reported: Instant, frame: u64) {
+        let before = self.copies.iter().take_while(|copy| copy.at < reported).count();
+        let copies = before.min(self.copies.len() - 1);
+        if copies > self.still_missing.map_or(0, |known| known.copies) {
+            self.still_missing = Some(StillMissing { copies, frame });
+        }
     }
 
     /// Adds evidence, unless it is already there.

@@ -27,6 +27,11 @@ pub enum NotInferred {
     NoAdvance,
     #[error("what-if needs acknowledgments of whole packets; this connection has none")]
     NoRoundTrip,
+    #[error(
+        "what-if needs a receiver whose window has room for a full segment of {mss} bytes; this \
+         one's is {window} bytes at most, and limits any sender alike"
+    )]
+    SmallWindow { mss: u32, window: i64 },
     #[error("what-if at the receiver needs timestamps, which the capture lacks")]
     NoTimestamps,
     #[error("what-if at the receiver needs echoed timestamps, which the capture lacks")]

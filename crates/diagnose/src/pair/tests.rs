@@ -16,6 +16,7 @@ fn packet(millis: i64, seq: u32, len: u32) -> Packet {
         stamps: None,
         seen: None,
         arrived: 0,
+        seen_frame: 0,
     }
 }
 
@@ -90,7 +91,7 @@ fn verdicts(arrived: &[Option<u32>], acks: &[Packet]) -> Vec<(u64, Necessity, Ti
         ..packet(millis, 1, 1000)
     });
     let mut found = PairedVerdicts::new();
-    find_verdicts(&copies.collect::<Vec<_>>(), acks, &mut found);
+    find_verdicts(&copies.collect::<Vec<_>>(), (acks, &HashMap::new()), &mut found);
     let mut found: Vec<_> =
         found.iter().map(|(frame, one)| (*frame, one.verdict, one.class)).collect();
     found.sort_unstable();

@@ -8,22 +8,23 @@ use std::collections::BTreeMap;
 use rtolab_capture::End;
 use rtolab_tcp::Seq;
 use rtolab_tcp::spurious::DetectorVerdict;
-use rtolab_time::Duration;
 
 use super::episodes;
+use super::not_accepted;
 use super::queue::QueueAtLosses;
 use super::rows::{
     ConnectionReport, EpisodeReport, EvidenceReport, Options, RetransmissionReport, TimeoutReport,
     TimerReport,
 };
 use super::timers::{self, Direction};
+use super::windows;
 use crate::capture_points::CapturePoint;
 use crate::class::{TimeoutClass, class, confidence};
 use crate::closing::ClosingSilence;
 use crate::conformance::{ConformanceFinding, NO_BACK_OFF, WINDOW_OVERRUN};
 use crate::connection::{Connection, Handshake, name};
 use crate::evidence::{Assessment, Necessity, assess};
-use crate::failure::failure;
+use crate::failure::{FailureKind, failure};
 use crate::half_connection::{HalfConnection, Timer};
 use crate::history::{Evidence, Retransmission, Transmission};
 use crate::missing_direction::MissingDirection;
@@ -77,9 +78,12 @@ pub(crate) fn report(whole: &Connection, paired_verdicts: &PairedVerdicts) -> Co
     report.retransmissions.sort_by_key(|retransmission| retransmission.frame);
     report.timeouts.sort_by_key(|timeout| timeout.frame);
     excuse_long_timers(&mut report);
-    report.time_lost = time_lost(&report);
     report.idle_timeout = idle_timeout(connection, &report.retransmissions);
     report.failure = failure(connection).filter(|_| report.idle_timeout.is_none());
+    if report.failure.is_some_and(|failure| failure.kind == FailureKind::NotAccepted) {
+        not_accepted::remove_verdicts(&mut report);
+    }
+    report.time_lost = time_lost(&report);
     let is_delayed = report.silences.iter().any(|silence| silence.wait == Wait::Network)
         || report.timeouts.iter().any(|timeout| timeout.class == TimeoutClass::Spurious)
         || report.episodes.iter().any(|episode| episode.hold.is_some());
@@ -140,12 +144,14 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         ecn_reductions: direction(sender).map_or(0, |sent| sent.ecn_reductions),
         missed_bytes: 0,
         cut_duplicates: (0, connection.cut_at.unwrap_or_default()),
-        full_window: full_window(connection, sender),
+        full_window: windows::full_window(connection, sender),
+        unscaled: windows::unscaled(connection, sender),
         recoveries: direction(sender)
             .map_or([0; 2], |sent| [sent.loss_response.recoveries, sent.loss_response.slowed]),
         pauses: connection.pauses,
         unreported: 0,
         only_from: only_from(connection),
+        is_lone_syn: connection.seen == [1, 0] && connection.handshake.openings[0].is_some(),
         segments: [End::Client, End::Server]
             .map(|end| direction(end).map_or(0, |sent| sent.segments)),
         time_lost: None,
@@ -156,6 +162,8 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         min_rtt: direction(sender).and_then(|s| s.rtt.min).map(rtolab_time::Duration::secs_f64),
         round_trips: direction(sender).and_then(|sent| sent.rtt.round_trips()),
         reordering: direction(sender).map(|sent| sent.reordering).unwrap_or_default(),
+        sacks: direction(sender).map(|sent| sent.sacks).unwrap_or_default(),
+        held: connection.held_segments.waits,
         stack: None,
         retransmissions: Vec::new(),
         timeouts: Vec::new(),
@@ -169,15 +177,6 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         findings: Vec::new(),
         timers: Vec::new(),
     }
-}
-
-/// How long the receiver's window left no room for a full segment, and how long of that it was
-/// small, in seconds. Without the handshake the window scale is unknown.
-fn full_window(connection: &Connection, sender: End) -> [f64; 2] {
-    let known =
-        connection.ends[sender as usize].as_deref().filter(|_| options(connection).is_some());
-    let limit = known.map(|sending| sending.window_limit);
-    limit.map_or([0.0; 2], |limit| [limit.full_for, limit.small_for].map(Duration::secs_f64))
 }
 
 /// The replayed timers of a direction.

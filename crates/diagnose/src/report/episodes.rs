@@ -190,6 +190,9 @@ impl Description<'_> {
     fn why(&self) -> &'static str {
         match self.class() {
             TimeoutClass::Spurious => ", though acknowledgments were only late",
+            TimeoutClass::AckLost if self.cost.flight[0] == 0 && !self.episode.is_syn => {
+                ", because acknowledgments had not reached the sender's TCP"
+            }
             TimeoutClass::AckLost => ", because acknowledgments had been lost",
             TimeoutClass::Genuine => ", because data had been lost",
             TimeoutClass::Unknown => "",

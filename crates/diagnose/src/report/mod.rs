@@ -2,11 +2,13 @@
 
 mod assemble;
 mod episodes;
+mod not_accepted;
 mod queue;
 mod rows;
 #[cfg(test)]
 pub(crate) mod samples;
 mod timers;
+mod windows;
 
 pub(crate) use assemble::report;
 pub use rows::{

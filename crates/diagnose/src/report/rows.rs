@@ -12,9 +12,10 @@ use crate::closing::ClosingSilence;
 use crate::conformance::ConformanceFinding;
 use crate::evidence::Necessity;
 use crate::failure::ConnectionFailure;
-use crate::half_connection::{Reordering, Timer};
+use crate::half_connection::{Reordering, SackCounts, Timer};
+use crate::history::EvidenceKind;
 use crate::missing_direction::MissingDirection;
-use crate::pauses::Pauses;
+use crate::pauses::{Pauses, Waits};
 use crate::rtt::RoundTrips;
 use crate::silence::{IdleTimeout, Silence};
 use crate::stack::Guess;
@@ -84,10 +85,17 @@ pub struct ConnectionReport {
     /// that it was small.
     #[serde(skip)]
     pub(crate) full_window: [f64; 2],
+    /// The window of the SYN-ACK and the largest later one, in bytes, if the path removed window
+    /// scaling from the SYN-ACK.
+    #[serde(skip)]
+    pub(crate) unscaled: Option<[u32; 2]>,
     /// The recoveries after which a whole flight was seen, and of those the ones that slowed the
     /// sender down.
     #[serde(skip)]
     pub(crate) recoveries: [u64; 2],
+    /// Small segments that client and server held back until a delayed ACK.
+    #[serde(skip)]
+    pub(crate) held: [Waits; 2],
     /// Pauses of an application that are too short for a silence.
     #[serde(skip)]
     pub(crate) pauses: Pauses,
@@ -96,6 +104,9 @@ pub struct ConnectionReport {
     /// The end whose packets alone are in the capture, `client` or `server`; `None` if both ends'
     /// are.
     pub only_from: Option<&'static str>,
+    /// Has the capture one SYN of it and nothing else?
+    #[serde(skip)]
+    pub(crate) is_lone_syn: bool,
     /// The data segments that each end sent, retransmissions included; super-segments count as the
     /// segments on the wire.
     pub segments: [u64; 2],
@@ -120,6 +131,9 @@ pub struct ConnectionReport {
     /// The sender's segments that the network reordered.
     #[serde(skip)]
     pub(crate) reordering: Reordering,
+    /// The ACKs with SACK blocks that the sender got.
+    #[serde(skip)]
+    pub(crate) sacks: SackCounts,
     /// A guess at the sender's system.
     pub stack: Option<Guess>,
     pub retransmissions: Vec<RetransmissionReport>,
@@ -215,6 +229,13 @@ pub struct RetransmissionReport {
     pub evidence: Vec<EvidenceReport>,
     /// The evidence against it.
     pub against: Vec<EvidenceReport>,
+}
+
+impl RetransmissionReport {
+    /// Does evidence of this kind that its own frame shows support the verdict?
+    pub(crate) fn shows(&self, kind: &EvidenceKind) -> bool {
+        self.evidence.iter().any(|piece| piece.kind == kind.name && piece.frame == self.frame)
+    }
 }
 
 /// A piece of evidence.

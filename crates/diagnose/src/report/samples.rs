@@ -23,6 +23,7 @@ pub(crate) fn report() -> ConnectionReport {
     let report = diagnosis.poll().expect("a connection");
     ConnectionReport {
         only_from: None,
+        is_lone_syn: false,
         vantage: Vantage::Sender,
         sender: "client",
         start: 0.0,

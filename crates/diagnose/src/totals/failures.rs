@@ -28,6 +28,9 @@ pub struct FailedConnections {
     /// Is [`ConnectionFailure::full_size_only`](crate::ConnectionFailure::full_size_only) true for
     /// all of them?
     pub full_size_only: bool,
+    /// Is [`ConnectionFailure::arrived`](crate::ConnectionFailure::arrived) true for all of them?
+    #[serde(skip)]
+    pub(crate) arrived: bool,
     /// For the first of them: the hop limit of the reset and that of the end, if they differ.
     pub foreign_hops: Option<[u8; 2]>,
 }
@@ -38,6 +41,9 @@ impl CaptureTotals {
         let Some(failure) = &report.failure else { return };
         let of_end = report.retransmissions.iter().rev().filter(|one| one.from == failure.from);
         let unanswered = of_end.take(failure.unanswered());
+        let of_opening = report.retransmissions.iter().filter(|one| one.from != failure.from);
+        let of_opening = of_opening.filter(|_| failure.kind == FailureKind::NotAccepted);
+        let unanswered = unanswered.chain(of_opening);
         self.unanswered +=
             unanswered.filter(|one| one.verdict == Necessity::Unknown).count() as u64;
         let failed = self.failures.entry(failure.kind).or_insert_with(|| {
@@ -52,6 +58,7 @@ impl CaptureTotals {
                 peer: address.clone(),
                 by: silent_end,
                 full_size_only: true,
+                arrived: true,
                 foreign_hops: failure.foreign_hops,
                 ..FailedConnections::default()
             }
@@ -61,5 +68,6 @@ impl CaptureTotals {
         failed.silent = failed.silent.max(failure.silent);
         failed.outstanding += failure.outstanding;
         failed.full_size_only &= failure.full_size_only;
+        failed.arrived &= failure.arrived;
     }
 }

@@ -4,6 +4,7 @@ use super::{CaptureTotals, LONG_STALL};
 use crate::class::TimeoutClass;
 use crate::evidence::Necessity;
 use crate::report::{ConnectionReport, EpisodeReport, TimeoutReport};
+use crate::vantage::Vantage;
 
 /// A stall with fewer timeouts, of which all but the last were lost, is no outage of the path: a
 /// full queue may have dropped the only copy.
@@ -13,6 +14,8 @@ const OUTAGE_TIMEOUTS: u64 = 2;
 const MAX_CHANCE: f64 = 0.05;
 /// From this number of timeouts on a sender that repairs one loss at each is slow.
 const MANY_REPAIRS: u64 = 3;
+/// The bytes of the timestamps option in each segment.
+const TIMESTAMPS: u32 = 12;
 /// The maximum mean number of retransmissions per timeout of such a sender.
 const FEW_RETRANSMISSIONS: f64 = 2.5;
 
@@ -24,8 +27,13 @@ pub(crate) struct Outage {
     /// In seconds.
     pub length: f64,
     pub timeouts: u64,
+    /// The payload of the segments that did not get through, and of the smaller one that did, if
+    /// the segments had full size: the path may discard large packets.
+    pub reduced: Option<[u32; 2]>,
     /// Did the data get through, and only the acknowledgments did not?
     pub is_of_acks: bool,
+    /// Did the acknowledgments pass a capture at the sender? They did not reach its TCP.
+    pub is_after_capture: bool,
 }
 
 impl CaptureTotals {
@@ -39,7 +47,9 @@ impl CaptureTotals {
             at,
             length: to - at,
             timeouts: own().filter(|one| one.t <= to).count() as u64,
+            reduced: reduced(report, own().filter(|one| one.t <= to)),
             is_of_acks: episode.class == TimeoutClass::AckLost,
+            is_after_capture: passed_capture(report, episode),
         };
         let is_longest = self.outage.is_none_or(|longest| outage.length > longest.length);
         if outage.timeouts < OUTAGE_TIMEOUTS
@@ -86,6 +96,37 @@ impl CaptureTotals {
         self.repairing_timeouts += timeouts;
         self.repairs_by_timeout.add(episode.end.unwrap_or(last.t) - to);
     }
+}
+
+/// Did acknowledgments of all data pass a capture at the sender before its timer expired?
+fn passed_capture(report: &ConnectionReport, episode: &EpisodeReport) -> bool {
+    report.vantage == Vantage::Sender
+        && episode.from == report.sender
+        && episode.class == TimeoutClass::AckLost
+        && episode.cost.flight[0] == 0
+}
+
+/// The payload of the first and of the last segment that these timeouts retransmitted, if the first
+/// had full size, and only the last one was smaller.
+fn reduced<'a>(
+    report: &ConnectionReport,
+    timeouts: impl Iterator<Item = &'a TimeoutReport>,
+) -> Option<[u32; 2]> {
+    let length = |timeout: &TimeoutReport| {
+        let rows = &report.retransmissions;
+        let at = rows.binary_search_by_key(&timeout.frame, |one| one.frame).ok()?;
+        Some((timeout.seq, rows[at].len))
+    };
+    let lengths: Option<Vec<(u32, u32)>> = timeouts.map(length).collect();
+    let lengths = lengths?;
+    let [before @ .., (seq, last)] = &lengths[..] else { return None };
+    let &(_, first) = before.first()?;
+    let options = report.options.as_ref()?;
+    let of_options = if options.timestamps { TIMESTAMPS } else { 0 };
+    let mss = options.mss.iter().flatten().min()?;
+    let is_full = first + of_options >= u32::from(*mss);
+    let is_same = before.iter().all(|(one, len)| one == seq && *len == first);
+    (is_full && is_same && *last < first).then_some([first, *last])
 }
 
 /// The share of the segments that were lost at other times: those that were retransmitted outside

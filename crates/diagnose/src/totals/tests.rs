@@ -10,7 +10,7 @@ use crate::closing::ClosingSilence;
 use crate::evidence::Necessity::{Needed, Unknown, Unneeded};
 use crate::failure::ConnectionFailure;
 use crate::report::samples::{episode, report, retransmission, silence, timeout};
-use crate::report::{Options, RetransmissionReport, TimeoutReport};
+use crate::report::{EvidenceReport, Options, RetransmissionReport, TimeoutReport};
 use crate::silence::IdleTimeout;
 
 /// The totals over these connections.
@@ -38,6 +38,7 @@ fn failure(kind: FailureKind) -> ConnectionFailure {
         outstanding: 1000,
         full_size_only: false,
         foreign_hops: None,
+        arrived: false,
     }
 }
 
@@ -66,6 +67,27 @@ fn connections_of_one_end_and_unanswered_syns_are_counted_apart() {
     assert!(over(std::slice::from_ref(&one_way)).is_single() && over(&[report()]).is_single());
     assert!(over(&[failed(FailureKind::SynUnanswered)]).is_single());
     assert!(!over(&[one_way, report()]).is_single());
+}
+
+#[test]
+fn many_lone_syns_are_no_missing_direction() {
+    let syn = |server: &str| ConnectionReport {
+        only_from: Some("client"),
+        is_lone_syn: true,
+        server: server.into(),
+        ..report()
+    };
+    let one_way = ConnectionReport { only_from: Some("client"), ..report() };
+    let totals = over(&[vec![one_way.clone()], vec![syn("a:80"); 10]].concat());
+    let syns = totals.lone_syns().expect("ten");
+    assert_eq!((syns.count, syns.to_one_server, totals.one_direction()), (10, true, 1));
+    assert_eq!(syns.first, (report().number, "a:80".into()));
+    let totals = over(&[vec![syn("b:80")], vec![syn("a:80"); 9]].concat());
+    assert!(!totals.lone_syns().expect("ten").to_one_server);
+    // Their answers may be missing.
+    let totals = over(&[vec![one_way], vec![syn("a:80"); 9]].concat());
+    assert!(totals.lone_syns().is_none());
+    assert_eq!(totals.one_direction(), 10);
 }
 
 #[test]
@@ -408,4 +430,42 @@ fn retransmissions_that_nothing_answered_are_explained() {
     });
     assert!(only.is_unanswered_only());
     assert!(!over(&[report()]).is_unanswered_only());
+}
+
+/// From 100 kB and half a second without silences on.
+#[test]
+fn transfers_are_connections_with_a_rate() {
+    let of = |bytes, end, silent| {
+        let totals = twice(|report| {
+            (report.bytes, report.end) = ([bytes, 0], end);
+            report.silences = vec![silence("client", silent, Wait::Application)];
+        });
+        totals.transfers
+    };
+    assert_eq!([of(100_000, 2.5, 2.0), of(99_999, 2.5, 2.0), of(100_000, 2.4, 2.0)], [2, 0, 0]);
+}
+
+#[test]
+fn captures_at_the_receiver_of_data_hide_delays() {
+    let of = |vantage, bytes| {
+        twice(|report| (report.vantage, report.bytes) = (vantage, [bytes, 0])).without_delays
+    };
+    assert_eq!([of(Vantage::Receiver, 1), of(Vantage::Receiver, 0)], [2, 0]);
+    assert_eq!(of(Vantage::Sender, 1), 0);
+}
+
+/// The evidence of a later copy that replaces this one does not count.
+#[test]
+fn segments_that_the_receiver_discarded_are_not_lost() {
+    let of = |kind, frame| {
+        let totals = twice(|report| {
+            let mut one = retransmission(1.0, Needed);
+            one.evidence = vec![EvidenceReport { kind, frame: one.frame + frame }];
+            report.retransmissions = vec![one];
+        });
+        [totals.needed, totals.lost, totals.discarded]
+    };
+    assert_eq!(of("original-discarded", 0), [2, 0, 2]);
+    assert_eq!(of("original-discarded", 1), [2, 2, 0]);
+    assert_eq!(of("fills-hole", 0), [2, 2, 0]);
 }

@@ -114,3 +114,23 @@ fn an_equal_packet_after_a_while_is_a_retransmission() {
         assert_eq!(found, expected, "{lag} us, identification: {identifies}");
     }
 }
+
+/// Hosts set no IP identification in a SYN-ACK. A second SYN causes a second SYN-ACK, too.
+#[test]
+fn a_duplicated_syn_ack_is_no_retransmission() {
+    for (syns, copies) in [(1, 1), (2, 0)] {
+        let mut packets = transfer(false);
+        let retransmitted =
+            CapturedPacket { at: RUN_START + Duration::from_micros(90_000), ..packets[0].clone() };
+        packets.splice(1..1, (1..syns).map(|_| retransmitted.clone()));
+        let syn_ack = packets[syns].clone();
+        packets.insert(
+            syns + 1,
+            CapturedPacket { at: syn_ack.at + Duration::from_micros(50), ..syn_ack },
+        );
+        let report = report(&packets, None);
+        assert_eq!(report.captured_twice, copies, "{syns}");
+        let from_server = report.retransmissions.iter().filter(|one| one.from == "server");
+        assert_eq!(from_server.count() as u64, 1 - copies, "{syns}");
+    }
+}

@@ -112,3 +112,27 @@ fn an_ack_that_reports_a_range_first_is_no_duplicate() {
         assert!(one.against.is_empty(), "{one:?}");
     }
 }
+
+/// The path held 2 and 3 with their copies. The ACK of all has room for one D-SACK, that of 2.
+#[test]
+fn an_ack_that_reports_another_duplicate_does_not_show_that_a_copy_was_lost() {
+    let verdicts = |late: &str| {
+        let text = format!(
+            "rtt 0 100 sack
+1000 data 1
+1100 ack 1
+2000 data 2
+2000 data 3
+2300 data 3
+2600 data 2
+{late}
+4000 data 4
+4100 ack 4
+4500 data 5
+4600 ack 5"
+        );
+        run(&text).retransmissions.iter().map(|one| one.verdict).collect::<Vec<_>>()
+    };
+    assert_eq!(verdicts("3500 ack 3 sack 2"), [Necessity::Unknown, Necessity::Unneeded]);
+    assert_eq!(verdicts("3500 ack 3\n3501 ack 3 sack 2"), [Necessity::Needed, Necessity::Unneeded]);
+}

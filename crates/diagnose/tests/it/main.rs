@@ -1,7 +1,9 @@
 //! Tests of the diagnosis, in one binary so that they build fast.
 
+mod after_capture;
 mod capture_points;
 mod captured_twice;
+mod causes;
 mod clock;
 mod conformance;
 mod endings;

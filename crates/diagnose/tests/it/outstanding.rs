@@ -10,6 +10,8 @@ use rtolab_time::{Duration, Instant};
 
 use crate::failures::{MSS, RTT, Script, failed};
 use crate::packets::packet;
+use crate::script;
+use crate::script::Event::{Ack, Data, Duplicate, Sacked};
 
 fn failure(script: Script) -> Option<ConnectionFailure> {
     failed(script).1.connections[0].failure
@@ -163,4 +165,16 @@ fn silences(retransmits: bool) -> Vec<f64> {
 fn a_silence_that_new_data_ends_counts_if_the_ack_comes_without_a_retransmission() {
     assert_eq!(silences(false), [4.0]);
     assert!(silences(true).is_empty(), "{:?}", silences(true));
+}
+
+/// The receiver has 3 and lacks 2. The path holds 4 for three seconds, and 2 is retransmitted then.
+#[test]
+fn a_silence_of_a_path_that_lost_data_before_is_seen_at_the_receiver() {
+    let mut script = script::Script::opened((100, 0), true, true);
+    script.add_events(&[(1000, Data(1)), (1000, Ack(1)), (1010, Data(3)), (1010, Duplicate(1, 3))]);
+    script.add_events(&[(4000, Data(4)), (4000, Sacked(1, 3, 4)), (4050, Data(2)), (4050, Ack(4))]);
+    let report = script.report();
+    let [silence] = &report.silences[..] else { panic!("{:?}", report.silences) };
+    assert_eq!((silence.wait.name(), silence.end, silence.frame), ("unknown", "client", 8));
+    assert_eq!(report.retransmissions.len(), 1);
 }

@@ -16,9 +16,14 @@ const LEN: u32 = 1000;
 type Event = (u64, bool, Flags, u32, u32, u32);
 
 fn capture(events: &[Event]) -> Vec<u8> {
+    capture_with(events, true)
+}
+
+/// As [`capture`], with SACK or without it.
+fn capture_with(events: &[Event], sack_permitted: bool) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), &Interface::default()).expect("a writer");
     for &(millis, forward, flags, seq, ack, len) in events {
-        let syn = SynOptions { mss: Some(1000), sack_permitted: true, ..SynOptions::default() };
+        let syn = SynOptions { mss: Some(1000), sack_permitted, ..SynOptions::default() };
         let segment = WireSegment { syn, ..segment(flags, (seq, ack, len)) };
         let packet = CapturedPacket {
             // Identifications go on by one for each part of a split segment.
@@ -213,4 +218,55 @@ fn packets_that_go_on_in_one_capture_only_are_named() {
             texts.filter(|text| text.contains("After that, 3 packets were captured at")).count();
         assert_eq!(named, usize::from(missing > 0), "{last}");
     }
+}
+
+/// All data pass the server's capture, but its host discards the second segment: three duplicate
+/// acknowledgments report it missing.
+#[test]
+fn segments_that_do_not_reach_the_receivers_tcp_are_lost() {
+    let of = |acked: u32| {
+        let (mut here, mut there) = (handshake(0, 10), handshake(10, 0));
+        let data = |at, n: u32| (at, true, Flags::ACK, 2 + n * LEN, 8, LEN);
+        let ack = |at, n: u32| (at, false, Flags::ACK, 8, 2 + n * LEN, 0);
+        let (mut sent, mut acks) = (vec![], vec![]);
+        for n in 0..6 {
+            let at = 50 + 20 * u64::from(n);
+            sent.push(data(at, n));
+            acks.push(ack(at + 10, n + 1));
+        }
+        // Copies of an acknowledgment within 50 ms would count as captured twice.
+        for n in 0..3 {
+            let at = 260 + 60 * u64::from(n);
+            sent.push(data(at, 7 + n));
+            acks.push(ack(at + 10, acked + n * (acked - 6)));
+        }
+        sent.extend([data(200, 6), data(500, 6)]);
+        acks.push(ack(510, 10));
+        let later = |one: &Event| (one.0 + 10, one.1, one.2, one.3, one.4, one.5);
+        there.extend(sent.iter().map(later));
+        here.extend(acks.iter().map(later));
+        here.extend(sent);
+        there.extend(acks);
+        here.sort_by_key(|event| event.0);
+        there.sort_by_key(|event| event.0);
+        let document = document(&[&here, &there].map(|events| capture_with(events, false)));
+        let row = &document.connections[0].retransmissions[0];
+        let first = document.answer.sentences[0].text.clone();
+        (
+            row.verdict,
+            row.evidence[0].kind,
+            document.pair.expect("a pair").directions[0].lost,
+            first,
+        )
+    };
+    let (verdict, evidence, lost, text) = of(6);
+    assert_eq!((verdict, evidence, lost), (Necessity::Needed, "still-missing", 0));
+    assert!(
+        text.starts_with("Up to the capture at the receiver nothing is lost, but 9.1 %"),
+        "{text}"
+    );
+    // The acknowledgments advance: the retransmission was unneeded.
+    let (verdict, evidence, lost, text) = of(7);
+    assert_eq!((verdict, evidence, lost), (Necessity::Unneeded, "both-captures", 0));
+    assert!(text.starts_with("This path loses nothing"), "{text}");
 }

@@ -25,6 +25,23 @@ fn an_ack_of_much_data_is_late_unless_it_comes_when_an_answer_is_due() {
     assert_eq!(acknowledged_at_once(3000), [TimeoutClass::AckLost; 2]);
 }
 
+/// The sender's host discards the acknowledgments that its capture shows: each copy by timeout is
+/// answered by a D-SACK.
+#[test]
+fn acknowledgments_that_do_not_reach_the_senders_tcp_are_no_outage_of_the_path() {
+    let mut events = vec![(1000, Data(1)), (1100, Ack(1))];
+    events.extend((2..=5).map(|number| (2000, Data(number))));
+    events.push((2100, Ack(5)));
+    for at in [2500, 3100, 4300, 6700] {
+        events.extend([(at, Data(2)), (at + 100, Duplicate(5, 2))]);
+    }
+    events.extend([(6800, Data(6)), (6900, Ack(6))]);
+    let report = Script::opened((0, 100), false, true).add_events(&events).report();
+    let described = &report.episodes[0].description;
+    let why = "because acknowledgments had not reached the sender's TCP.";
+    assert!(described.contains(why), "{described}");
+}
+
 /// 2 and 3 were lost. Their fast retransmits are late, and both copies of 2 by timeout are lost.
 #[test]
 fn a_late_fast_retransmit_makes_the_timeouts_after_it_spurious() {
@@ -156,4 +173,29 @@ fn a_gap_that_was_filled_before_does_not_prevent_a_delayed_ack() {
     };
     assert_eq!(after(&[(1300, Ack(3))]), [TimeoutClass::Spurious]);
     assert_eq!(after(&[(1300, Duplicate(1, 3)), (1301, Ack(3))]), [TimeoutClass::Spurious]);
+}
+
+/// 32 was lost, and duplicate ACKs without SACK report it. The retransmission timeout is 300 ms on
+/// Linux, and may be 200 ms on other systems.
+#[test]
+fn a_fast_retransmit_that_pacing_delays_is_no_timeout() {
+    let triggers = |duplicates: u64, after: u64| {
+        let mut script = Script::opened((0, 100), false, false);
+        for number in 1..=31 {
+            let at = 1000 * u64::from(number);
+            script.add_events(&[(at, Data(number)), (at + 100, Ack(number))]);
+        }
+        (32..=39).for_each(|number| _ = script.add_events(&[(32_000, Data(number))]));
+        for one in 0..duplicates {
+            script.add_events(&[(32_000 + after - 15 + one, Ack(31))]);
+        }
+        let at = 32_000 + after;
+        let report = script.add_events(&[(at, Data(32)), (at + 100, Ack(39))]).report();
+        let trigger = report.retransmissions[0].trigger.name();
+        (trigger, report.timeouts.len(), report.findings.len())
+    };
+    assert_eq!(triggers(6, 112), ("fast", 0, 0));
+    assert_eq!(triggers(3, 179), ("fast", 0, 0));
+    assert_eq!(triggers(3, 181).0, "timeout");
+    assert_eq!(triggers(2, 112).0, "timeout");
 }

@@ -60,4 +60,14 @@ mod tests {
         let said = "kernel.congestion: found \"foo\", which this kernel lacks; expected ";
         assert!(error.to_string().starts_with(said), "{error}");
     }
+
+    #[test]
+    fn only_a_lack_of_rights_is_explained_by_them() {
+        let said =
+            |message: &[u8]| Error::ip("address add 10.9.0.1/24".into(), message).to_string();
+        let exists = "`ip address add 10.9.0.1/24` failed: RTNETLINK answers: File exists";
+        assert_eq!(said(b"RTNETLINK answers: File exists\n"), exists);
+        let rights = "Operation not permitted; in a container this needs the rights that";
+        assert!(said(b"RTNETLINK answers: Operation not permitted\n").contains(rights));
+    }
 }

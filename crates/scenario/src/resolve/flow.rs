@@ -239,6 +239,11 @@ pub(super) fn check_sender(spec: Option<&str>, run: &Run<'_>, at: &Key<'_>) -> R
         SpecificationError::MissingRequirement { spec, found, requirement } => {
             format!("found {found:?} in {spec:?}; expected beside it {requirement}")
         }
+        SpecificationError::MissingName { spec, .. } => {
+            format!(
+                "found {spec:?}, which lacks a policy's name; expected one such as \"sack+frto\""
+            )
+        }
         error @ (SpecificationError::Congestion { .. } | SpecificationError::Detector { .. }) => {
             error.to_string()
         }

@@ -31,6 +31,10 @@ pub struct ConnectionConfig {
     /// Is data ECN-capable if this end's last SYN did not offer ECN, but the peer answers an
     /// earlier one that did?
     pub ecn_fallback: EcnFallback,
+    /// The smallest MSS of a peer, in bytes: a smaller one is raised to it, because a peer that
+    /// announces a byte makes the sender send a packet per byte (CVE-2019-11479). An MSS of 0
+    /// counts as none in any case.
+    pub min_peer_mss: u16,
 }
 
 /// What an end does after it retransmitted its SYN without ECN, because the path may drop SYNs with

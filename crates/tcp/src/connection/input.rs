@@ -10,14 +10,13 @@ use super::{Connection, Failure, NegotiatedOptions, State};
 use crate::config::{Algorithm, EcnFallback, Handshake, InWindow, MaxWindow, RepeatedSyn};
 use crate::event::Event;
 use crate::flight::Cause;
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, MAX_WINDOW_SHIFT, Segment};
 use crate::seq::Seq;
 
 /// The length of the timestamps option with its padding, in bytes.
 const TIMESTAMP_BYTES: u32 = 12;
-
-/// The largest window shift (RFC 7323 section 2.3).
-pub(super) const MAX_WINDOW_SHIFT: u8 = 14;
+/// The MSS of a peer that announces none, in bytes (RFC 9293 section 3.7.1).
+const DEFAULT_MSS: u16 = 536;
 
 impl Connection {
     /// Processes an arriving segment.
@@ -90,15 +89,14 @@ impl Connection {
             timestamps: self.config.timestamps && syn.timestamps().is_some(),
             sack: self.config.sack && options.sack_permitted,
             ecn: self.config.ecn && self.offers_ecn(syn.flags),
-            window_shift: match (self.config.window_scale, options.window_scale) {
-                (Some(own), Some(_)) => Some(own.min(MAX_WINDOW_SHIFT)),
-                _ => None,
-            },
+            window_shift: options.window_scale.and_then(|_| self.config.offered_window_scale()),
         };
         if let (Some(_), Some(shift)) = (self.negotiated.window_shift, options.window_scale) {
             self.cold.largest_window = u32::from(u16::MAX) << shift.min(MAX_WINDOW_SHIFT);
         }
-        let mss = u32::from(options.mss.unwrap_or(536).min(self.config.mss));
+        let peer = options.mss.filter(|&mss| mss > 0).unwrap_or(DEFAULT_MSS);
+        let peer = peer.max(self.config.connection.min_peer_mss);
+        let mss = u32::from(peer.min(self.config.mss));
         let shrinks = self.negotiated.timestamps && self.config.timestamp.in_mss;
         let payload = if shrinks { mss.saturating_sub(TIMESTAMP_BYTES) } else { mss };
         self.smss = payload.max(1);

@@ -132,7 +132,7 @@ impl Connection {
             sender: Sender::new(config.clone()),
             receiver: Receiver::new(config.clone()),
             negotiated: NegotiatedOptions::default(),
-            smss: u32::from(config.mss),
+            smss: u32::from(config.mss.max(1)),
             connected: false,
             fast_path: FastPath::None,
             rcv_shutdown: false,

@@ -2,7 +2,6 @@
 
 use rtolab_time::Instant;
 
-use super::input::MAX_WINDOW_SHIFT;
 use super::outgoing_reset::Reset;
 use super::states::FastPath;
 use super::{Connection, State};
@@ -189,7 +188,7 @@ impl Connection {
             mss: Some(self.config.mss),
             window_scale: match is_syn_ack {
                 true => self.negotiated.window_shift,
-                false => self.config.window_scale.map(|shift| shift.min(MAX_WINDOW_SHIFT)),
+                false => self.config.offered_window_scale(),
             },
             sack_permitted: if is_syn_ack { self.negotiated.sack } else { self.config.sack },
             compact: self.config.compact_syn,

@@ -101,6 +101,9 @@ const SENDS: &[Behaviour] = &[
         |c| c.connection.handshake = Handshake::Alone,
     ),
     OLD_ACKS,
+    sets("a peer's MSS counts as 48 bytes at least", "Linux 6, tcp_min_snd_mss", |c| {
+        c.connection.min_peer_mss = 48;
+    }),
     sets("no back-off for the first four SYNs", "Linux 6.5, tcp_syn_linear_timeouts", |c| {
         c.connection.syn_linear_timeouts = 4;
     }),

@@ -92,6 +92,9 @@ const FREEBSD_14_SENDS: &[Behaviour] = &[
             c.response = Some(Response::Bsd);
         },
     ),
+    sets("a peer's MSS counts as 216 bytes at least", "FreeBSD 14, tcp_minmss", |c| {
+        c.connection.min_peer_mss = 216;
+    }),
 ];
 
 const FREEBSD_14_RECEIVES: &[Behaviour] = &[

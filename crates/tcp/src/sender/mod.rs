@@ -192,7 +192,7 @@ pub struct Sender {
 impl Sender {
     /// A sender that has sent nothing yet, not even the SYN.
     pub fn new(config: Arc<Config>) -> Self {
-        let window = Window::new(&config.window, u32::from(config.mss), false);
+        let window = Window::new(&config.window, u32::from(config.mss.max(1)), false);
         let rtt = RttEstimator::new(config.clone());
         let mut flight = Flight::default();
         flight.keep_retrans_out(config.recovery.rack.rules == RackRules::Linux);

@@ -19,6 +19,17 @@ pub enum SpecificationError {
         /// The terms that are nearest to it.
         expected: String,
     },
+    /// A name is empty.
+    #[error(
+        "{place} sender `{spec}` the name of a policy is missing; expected policies joined by `+`, \
+         such as `sack+frto`"
+    )]
+    MissingName {
+        /// The specification.
+        spec: String,
+        /// Where it is missing, up to the specification.
+        place: &'static str,
+    },
     /// A detector's threshold is out of range.
     #[error("{error} (in sender `{spec}`)")]
     Detector {

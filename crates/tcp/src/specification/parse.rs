@@ -30,6 +30,9 @@ pub(super) fn parse<'a>(
 ) -> Result<Parsed<'a>, SpecificationError> {
     let spec = || name.to_string();
     let mut parsed = Parsed { policies: Vec::new(), detectors: Vec::new(), response: None };
+    if let Some(place) = missing_name(name) {
+        return Err(SpecificationError::MissingName { spec: spec(), place });
+    }
     for term in own_terms.into_iter().flat_map(|terms| terms.split('+')) {
         let parts = custom.split(term);
         let is_first = parsed.policies.is_empty() && profile.is_none();
@@ -56,6 +59,19 @@ pub(super) fn parse<'a>(
         return Err(SpecificationError::NoRecovery { spec: spec() });
     }
     Ok(parsed)
+}
+
+/// Where the name of a policy is missing, in words up to the specification.
+fn missing_name(spec: &str) -> Option<&'static str> {
+    if spec.is_empty() {
+        Some("in the empty")
+    } else if spec.ends_with('+') {
+        Some("after the last `+` in")
+    } else if spec.starts_with('+') {
+        Some("before the first `+` in")
+    } else {
+        spec.contains("++").then_some("between two `+` in")
+    }
 }
 
 impl<'a> Parsed<'a> {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use crate::script::base;
 use crate::script::pair::{End, connected};
 use rtolab_tcp::config::TimestampConfig;
-use rtolab_tcp::{Answer, Config, Event, Failure, Flags, Listener, Segment, Seq, State, refuse};
+use rtolab_tcp::{
+    Answer, Config, Event, Failure, Flags, Listener, Segment, Seq, State, refuse, specification,
+};
 
 fn established(ends: [&End; 2]) {
     for end in ends {
@@ -172,6 +174,26 @@ fn t_b_6_a_half_open_connection_is_found_by_a_new_syn() {
     assert_eq!(b.connection.failure(), Some(Failure::Reset));
     let at = a.timer();
     assert!(matches!(listens(&base(), &a.sends_one(at)), Answer::Accepted(_)));
+}
+
+#[test]
+fn a_peer_with_a_tiny_mss_makes_no_tiny_segments() {
+    let largest = |sender: &str, (own, peer): (u16, u16), timestamps| {
+        let timestamp = TimestampConfig { in_mss: true, ..base().timestamp };
+        let own = Config { mss: own, timestamps, timestamp, ..base() };
+        let own = specification::sender(sender, &own).expect("a sender");
+        let own = Config { timestamps, ..own };
+        let (mut a, _) = connected(&own, &Config { mss: peer, timestamps, ..base() }, 0);
+        a.connection.write(100_000);
+        a.sends(0).iter().map(|segment| segment.len).max()
+    };
+    for (sender, smallest) in [("sack", 1), ("linux", 48), ("freebsd-14", 216)] {
+        assert_eq!(largest(sender, (1460, 1), false), Some(smallest), "{sender}");
+        // As without the option (RFC 9293 section 3.7.1).
+        assert_eq!(largest(sender, (1460, 0), false), Some(536), "{sender}");
+        assert_eq!(largest(sender, (0, 1460), false), Some(1), "{sender}");
+    }
+    assert_eq!(largest("linux", (1460, 1), true), Some(36));
 }
 
 #[test]

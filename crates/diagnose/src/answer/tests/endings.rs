@@ -101,7 +101,13 @@ fn failures_of_one_connection_are_described() {
             "In the connection's last 12.0 s 192.0.2.1:80 answered no keep-alive.",
             "(3 probes, no answer)",
         ),
-        (FailureKind::Reset, 0, "A reset of the server ended the connection.", "(1 reset)"),
+        (
+            FailureKind::NotAccepted,
+            0,
+            "192.0.2.1:80 did not take the connection: after its SYN-ACK",
+            "(3 retransmissions, no answer)",
+        ),
+        (FailureKind::Reset, 0, "A reset of the server ended the connection right", "(1 reset)"),
         (FailureKind::Reset, 5, "The server reset the connection, with 5 bytes not", "(1 reset)"),
     ] {
         let said = failed(kind, 1, outstanding);
@@ -117,7 +123,8 @@ fn failures_of_several_connections_name_the_first() {
         (FailureKind::SynAckUnanswered, "2 connections never opened: the SYN-ACK was not"),
         (FailureKind::DataUnanswered, "2 connections got no answer any more, such as number 7."),
         (FailureKind::KeepAliveUnanswered, "2 connections got no answer to keep-alives any more"),
-        (FailureKind::Reset, "2 connections ended by a reset while data was not acknowledged or"),
+        (FailureKind::Reset, "2 connections ended by a reset while data was not acknowledged,"),
+        (FailureKind::NotAccepted, "The server did not take 2 connections, such as number 7 to"),
     ] {
         let said = failed(kind, 2, 1000);
         assert!(said.starts_with(text), "{said}");

@@ -121,3 +121,28 @@ fn a_cost_that_a_capture_at_the_receiver_hides_is_unknown() {
     let repaired = of_capture(|totals| (totals.lost, totals.needed) = (1, 1));
     assert!(repaired.contains("All losses were repaired without a timeout."), "{repaired}");
 }
+
+#[test]
+fn losses_after_the_capture_point_are_told_from_those_of_the_path() {
+    let of = |lost, after, paired: bool| {
+        of_capture(|totals| {
+            (totals.lost, totals.bursts, totals.lost_after_capture) = (lost, lost, after);
+            (totals.needed, totals.retransmissions) = (lost, lost);
+            totals.paired = paired.then(Box::default);
+        })
+    };
+    let all = of(12, 12, false);
+    let text = "Up to this capture at the receiver nothing is lost, but 1.2 % of the data segments \
+                passed it and did not reach the receiver's TCP. (12 of 1000 data segments; ";
+    assert!(all.starts_with(text), "{all}");
+    assert!(all.contains("The receiving host discards them, or the path does"), "{all}");
+    assert!(!all.contains("error counters of the path's devices"), "{all}");
+    assert!(of(12, 12, true).starts_with("Up to the capture at the receiver nothing is lost, "));
+    let some = of(12, 3, false);
+    let text = "These paths lose 1.2 % of the data segments. 3 of the 12 lost segments had passed \
+                this capture at the receiver and did not reach the receiver's TCP.";
+    assert!(some.starts_with(text), "{some}");
+    assert!(some.contains("discards those that passed the capture, or"), "{some}");
+    assert!(some.contains("error counters of the path's devices"), "{some}");
+    assert!(!of(12, 0, false).contains("receiver's TCP"));
+}

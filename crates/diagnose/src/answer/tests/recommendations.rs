@@ -17,9 +17,12 @@ fn of_connection(change: impl FnOnce(&mut CaptureTotals)) -> String {
 
 #[test]
 fn an_outage_is_what_to_look_for() {
-    let outage = Outage { at: 1.0, length: 5.0, timeouts: 3, is_of_acks: false };
+    let outage = Outage { at: 1.0, length: 5.0, timeouts: 3, ..Outage::default() };
     let said = advice_of(|totals| (totals.outage, totals.lost) = (Some(outage), 1));
     assert!(said.starts_with("Look for an outage of the path. ("), "{said}");
+    let outage = Outage { is_of_acks: true, is_after_capture: true, ..outage };
+    let said = advice_of(|totals| (totals.outage, totals.ack_lost) = (Some(outage), 3));
+    assert!(said.starts_with("The sending host discarded the acknowledgments, or the"), "{said}");
 }
 
 #[test]
@@ -229,7 +232,7 @@ fn losses_of_a_full_link_are_no_fault() {
     let probably = with_queue(10, (5000, true), [2, 0], |_| {});
     assert!(probably.contains(": the link was probably full, as some 5.0 kB were queued then."));
     assert!(probably.contains("Losses of a full link are no fault"), "{probably}");
-    let outage = Outage { at: 1.0, length: 5.0, timeouts: 3, is_of_acks: false };
+    let outage = Outage { at: 1.0, length: 5.0, timeouts: 3, ..Outage::default() };
     let both = with_queue(10, (5000, true), [3, 0], |totals| totals.outage = Some(outage));
     assert!(both.contains(". Outside the outage the link is full"), "{both}");
     assert!(both.contains("Look for an outage of the path. The losses of the full link are no"));
@@ -270,4 +273,21 @@ fn a_full_window_is_the_limit_unless_it_was_closed_for_long() {
     assert!(large.contains("(full for 6.0 s of 10.0 s; 800 kbit/s on average)"), "{large}");
     assert!(of(3.0, 2.9).contains("was the limit for 6.0 s: it was small or closed"));
     assert!(!of(0.0, 3.0).contains("window was full"), "another sentence says so");
+}
+
+/// Several connections may fill a link together, and a capture at the receiver shows no delays.
+#[test]
+fn connections_that_fill_a_link_together_are_not_blamed_on_the_application() {
+    let of = |transfers, without_delays| {
+        advice_of(|totals| {
+            (totals.connections, totals.transfers, totals.without_delays) =
+                (2, transfers, without_delays);
+        })
+    };
+    let both = of(2, 2);
+    assert!(both.starts_with("No losses slowed the connections down (a capture"), "{both}");
+    assert!(both.contains("If together they ran at about the speed of a link, that"), "{both}");
+    assert!(of(1, 0).starts_with("Neither losses nor delays slowed the connections down."));
+    assert!(of(0, 0).starts_with("If it is slow, losses and delays are not the reason:"));
+    assert!(of(0, 1).starts_with("If it is slow, losses are not the reason:"));
 }

@@ -60,3 +60,24 @@ fn reordering_matters_from_a_number_and_a_share_on() {
     );
     assert!(of(10, 1000, 4, 2).contains("2 retransmissions were unneeded."));
 }
+
+/// A receiver discards segments with old timestamps (PAWS). The path has not lost them.
+#[test]
+fn segments_that_came_too_late_for_the_receiver_are_reordered() {
+    let of = |discarded| {
+        of_capture(|totals| {
+            (totals.discarded, totals.needed, totals.retransmissions) =
+                (discarded, discarded, discarded);
+            totals.reordering.count = 1;
+        })
+    };
+    assert!(of(1).contains("Once the receiver discarded one for its old timestamp"), "{}", of(1));
+    let two = of(2);
+    assert!(two.starts_with("These paths lose nothing."), "{two}");
+    assert!(two.contains("came after later ones. The receiver discarded 2 for their old"), "{two}");
+    assert!(two.contains("Look for a link or a device that spreads"), "{two}");
+    assert!(!two.contains("coped") && !two.contains("slowed"), "{two}");
+    assert!(!of(0).contains("reorders"));
+    let network = |discarded| super::super::network(&totals(|totals| totals.discarded = discarded));
+    assert_eq!([network(0), network(1)], [NetworkVerdict::Healthy, NetworkVerdict::Delayed]);
+}

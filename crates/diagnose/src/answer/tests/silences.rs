@@ -52,15 +52,18 @@ fn timeouts_of_losses_and_of_lost_acks_are_counted_apart() {
 /// The sentence about an outage has its timeouts, so that other sentences have the rest.
 #[test]
 fn timeouts_of_an_outage_are_not_named_again() {
-    let of = |is_of_acks| {
+    let of = |is_of_acks, is_after_capture| {
         let of = totals(|totals| {
             (totals.genuine, totals.ack_lost, totals.timeouts) = (4, 5, 9);
             totals.longest_outage = 7.0;
-            totals.outage = Some(Outage { at: 2.0, length: 7.0, timeouts: 3, is_of_acks });
+            let (timeouts, reduced) = (3, None);
+            let outage =
+                Outage { at: 2.0, length: 7.0, timeouts, is_of_acks, reduced, is_after_capture };
+            totals.outage = Some(outage);
         });
         (said(super::super::silences::outage(&of)), said(super::super::silences::sentences(&of)))
     };
-    let (outage, others) = of(false);
+    let (outage, others) = of(false, false);
     assert_eq!(
         outage,
         "Nothing got through for 7.0 s, from 2.0 s into the capture on: an outage of the path. \
@@ -68,10 +71,15 @@ fn timeouts_of_an_outage_are_not_named_again() {
     );
     assert!(others.starts_with("Once the sender repaired"), "{others}");
     assert!(others.contains("; 5 times the timer") && others.ends_with("(6 of 9 timeouts)"));
-    let (outage, others) = of(true);
+    let (outage, others) = of(true, false);
     assert!(outage.starts_with("Nothing came back for 7.0 s"), "{outage}");
     assert!(others.starts_with("4 times the sender"), "{others}");
     assert!(others.contains("; twice the timer"), "{others}");
+    assert_eq!(
+        of(true, true).0,
+        "For 7.0 s, from 2.0 s into the capture on, acknowledgments passed this capture at the \
+         sender, but did not reach the sender's TCP. (the timer expired 3 times then)"
+    );
 }
 
 #[test]

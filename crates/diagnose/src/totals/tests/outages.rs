@@ -28,7 +28,7 @@ fn several_timeouts_without_an_ack_are_an_outage() {
     assert_eq!((found.at, found.length, found.timeouts), (2.0, 3.0, 2));
     assert!(!found.is_of_acks);
     let acks = outage(episode([2.0, 5.0], TimeoutClass::AckLost), &[3.0, 5.0], |_| {});
-    assert!(acks.is_some_and(|outage| outage.is_of_acks));
+    assert!(acks.is_some_and(|outage| outage.is_of_acks && !outage.is_after_capture));
     assert_eq!(outage(genuine(), &[3.0], |_| {}), None, "a queue may have dropped the only copy");
     assert_eq!(outage(genuine(), &[3.0, 5.001], |_| {}), None, "the second came after the stall");
     for class in [TimeoutClass::Spurious, TimeoutClass::Unknown] {
@@ -38,6 +38,22 @@ fn several_timeouts_without_an_ack_are_an_outage() {
     assert_eq!(handshake, None);
     let other_end = outage(genuine(), &[3.0, 5.0], |report| report.timeouts[0].from = "server");
     assert_eq!(other_end, None);
+}
+
+/// All data was acknowledged in a capture at the sender before the timer expired.
+#[test]
+fn acknowledgments_of_all_data_passed_the_capture_if_none_was_outstanding() {
+    let of = |class, outstanding, vantage| {
+        let found = outage(episode([2.0, 5.0], class), &[3.0, 5.0], |report| {
+            report.episodes[0].cost.flight[0] = outstanding;
+            report.vantage = vantage;
+        });
+        found.expect("an outage").is_after_capture
+    };
+    assert!(of(TimeoutClass::AckLost, 0, Vantage::Sender));
+    assert!(!of(TimeoutClass::AckLost, 1, Vantage::Sender));
+    assert!(!of(TimeoutClass::AckLost, 0, Vantage::Between));
+    assert!(!of(TimeoutClass::Genuine, 0, Vantage::Sender));
 }
 
 #[test]

@@ -96,7 +96,10 @@ impl SocketSide {
                 break;
             }
             match pipe.read(&mut buffer[..free]) {
-                IoResult::Bytes(bytes) => tcp_side.socket.write(&buffer[..bytes as usize], limit),
+                IoResult::Bytes(bytes) => {
+                    // There is room for all. A connection that has ended takes none.
+                    let _ = tcp_side.socket.write(&buffer[..bytes as usize], limit);
+                }
                 IoResult::WouldBlock => self.readable = false,
                 IoResult::Broken => return Err(Broken),
                 IoResult::End => {

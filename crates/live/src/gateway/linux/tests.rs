@@ -270,7 +270,7 @@ impl Simulation {
     fn use_client(&mut self) {
         if !self.client_to_send.is_empty() {
             let bytes = std::mem::take(&mut self.client_to_send);
-            self.client.socket.write(&bytes, usize::MAX);
+            let _ = self.client.socket.write(&bytes, usize::MAX);
         }
         self.client_received.extend(self.client.socket.read(usize::MAX));
         let can_close =

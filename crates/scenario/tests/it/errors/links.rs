@@ -266,3 +266,13 @@ fn invalid_choices_and_times() {
     ]);
     check("invalid_choices_and_times", &messages);
 }
+
+#[test]
+fn a_list_in_place_of_a_table_names_the_key_that_takes_it() {
+    for key in ["stalls", "outages"] {
+        let list = format!(r#"forward = {{ {key} = [{{ at = "1 s", for = "2 s" }}] }}"#);
+        let error = errors_with_keys(&[&list]);
+        let expected = "found a list of 1 table; expected a table such as { scripted = [...] }";
+        assert!(error.contains(&format!("link.wireless.forward.{key}: {expected}")), "{error}");
+    }
+}

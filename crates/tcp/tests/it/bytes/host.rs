@@ -51,7 +51,7 @@ impl Host {
 
     pub fn open(&mut self) {
         let mut socket = Socket::open(&self.config, self.isn);
-        socket.write(&self.stream, usize::MAX);
+        assert_eq!(socket.write(&self.stream, usize::MAX), self.stream.len());
         socket.connection.close();
         self.socket = Some(socket);
     }
@@ -107,7 +107,7 @@ impl Host {
         let Some(socket) = &mut self.socket else {
             assert!(wire.flags.has(Flags::SYN), "{wire:?}");
             let mut socket = Socket::accept(&self.config, &wire, self.isn);
-            socket.write(&self.stream, usize::MAX);
+            assert_eq!(socket.write(&self.stream, usize::MAX), self.stream.len());
             self.socket = Some(socket);
             return;
         };
