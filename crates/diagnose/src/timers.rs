@@ -204,9 +204,7 @@ impl TimerReplay {
             *end = end.filter(|end| flight.una() < *end);
         }
         self.on_sack(sample, flight, at);
-        if flight.size() > 0 {
-            self.begin_wait(flight, (mss, true), at);
-        }
+        self.begin_wait(flight, (mss, true), at);
     }
 
     /// Takes the sample of an ACK, if it has one.
@@ -235,6 +233,7 @@ impl TimerReplay {
         self.stamps.front().filter(|(value, _)| *value == echo).map(|(_, at)| *at)
     }
 
+    /// Begins the wait for the oldest outstanding segment, if there is one.
     fn begin_wait(&mut self, flight: &Flight, (mss, by_ack): (u32, bool), at: Instant) {
         let Some(head) = flight.head() else { return };
         self.wait = Some(Wait {

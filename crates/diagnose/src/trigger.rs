@@ -2,6 +2,9 @@
 //!
 //! A retransmission right after an ACK answers the ACK. A timer triggers any other retransmission.
 
+#[cfg(test)]
+mod tests;
+
 use rtolab_tcp::{AckFacts, Flags, Flight, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 use serde::Serialize;

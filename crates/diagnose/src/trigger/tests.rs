@@ -1,0 +1,50 @@
+//! Tests of ACKs that report a gap.
+
+use super::*;
+use crate::half_connection::HalfConnection;
+use crate::history::Frame;
+use crate::vantage::Vantage;
+
+/// The ACK of this number of segments, with this window, and a SACK block of one segment.
+type OneAck = (u32, u32, Option<u32>);
+
+/// Whether the last of these ACKs of five segments reports a gap, and whether it may.
+fn gaps(acks: &[OneAck]) -> (bool, bool) {
+    let mut end = HalfConnection::new(Seq::FIRST);
+    let seq = |number: u32| Seq::FIRST + 1000 * number;
+    let frame = |number: u32| {
+        let at = Instant::START + Duration::from_millis(number.into());
+        Frame { number: number.into(), at, ip_id: 0, raw_seq: number }
+    };
+    for number in 0..5 {
+        let segment = Segment::new(seq(number), 1000, Flags::ACK);
+        end.on_sent(&segment, &frame(1), || (Vantage::Sender, Duration::ZERO));
+    }
+    let mut last = frame(100);
+    for (&(acked, window, block), number) in acks.iter().zip(100..) {
+        let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
+        (ack.ack, ack.window) = (seq(acked), window);
+        if let Some(block) = block {
+            ack.push_sack(seq(block)..seq(block + 1));
+        }
+        last = frame(number);
+        end.on_ack(&ack, &last);
+    }
+    let is_last = |gap| gap == Some(last.at);
+    (is_last(end.sender_state.gap()), is_last(end.sender_state.possible_gap()))
+}
+
+#[test]
+fn a_sack_block_reports_a_gap_in_the_ack_of_new_data_too() {
+    assert_eq!(gaps(&[(1, 60_000, None)]), (false, false));
+    assert_eq!(gaps(&[(1, 60_000, Some(3))]), (true, true));
+    assert_eq!(gaps(&[(1, 60_000, None), (1, 60_000, Some(3))]), (true, true));
+}
+
+/// RFC 5681: a duplicate ACK has the same window. Receivers change it nevertheless.
+#[test]
+fn an_ack_with_another_window_may_be_a_duplicate_while_data_is_outstanding() {
+    assert_eq!(gaps(&[(1, 60_000, None), (1, 60_000, None)]), (true, true));
+    assert_eq!(gaps(&[(1, 60_000, None), (1, 50_000, None)]), (false, true));
+    assert_eq!(gaps(&[(5, 60_000, None), (5, 50_000, None)]), (false, false));
+}
