@@ -61,3 +61,18 @@ fn a_report_lists_the_first_thousand_silences() {
     assert_eq!(of(MOST - 1), MOST - 1);
     assert_eq!(of(MOST + 2), MOST);
 }
+
+/// An interactive client sends single bytes, which are no keep-alive probes.
+#[test]
+fn the_ack_of_a_single_byte_begins_the_next_silence() {
+    let mut script = Script::opened(1);
+    let seq = script.transfer(100, 4);
+    let at = 100 + 4 * RTT + 3000;
+    script.data(at, seq, 1);
+    script.ack(at + RTT, seq + 1);
+    script.data(at + RTT + 3000, seq + 1, 1);
+    script.ack(at + 2 * RTT + 3000, seq + 2);
+    let silences = report(script).silences;
+    assert_eq!(silences.len(), 2);
+    assert!(silences.iter().all(|one| (one.length - 3.0).abs() < 1e-6), "{silences:?}");
+}
