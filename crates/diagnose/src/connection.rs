@@ -299,7 +299,13 @@ impl Connection {
         if let Some((length, wait)) = pause.filter(|_| self.retransmissions() == before) {
             self.pauses.add(length, from, wait);
         }
-        if let Some(silence) = silence.filter(|_| self.retransmissions() == before) {
+        let ends_silence = |silence: &Silence| {
+            // At the receiver, no episode has the time before a retransmission.
+            let is_hidden = silence.wait == Wait::Unknown
+                && self.turnarounds.vantage(from) == Vantage::Receiver;
+            is_hidden || self.retransmissions() == before
+        };
+        if let Some(silence) = silence.filter(ends_silence) {
             let is_idle = matches!(silence.wait, Wait::Application | Wait::Unknown);
             if is_idle && idle >= MIN_IDLE {
                 let (frame, is_reset) = (frame.number, false);

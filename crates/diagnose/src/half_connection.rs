@@ -400,8 +400,8 @@ impl HalfConnection {
             is_stale = repeats_block_of_fin(self.flight(), segment);
         }
         let mut facts = self.detectors.on_ack(segment, frame.at);
-        if is_stale {
-            facts.iter_mut().for_each(|facts| facts.dsack = None);
+        if let (true, Some(facts)) = (is_stale, &mut facts) {
+            facts.dsack = None;
         }
         self.sender_state.on_ack(segment, facts.as_ref(), frame.at);
         self.conformance.on_ack(segment);

@@ -4,6 +4,7 @@ use rtolab_diagnose::{ConnectionReport, Wait};
 use rtolab_tcp::Flags;
 
 use crate::failures::{MSS, RTT, Script, failed};
+use crate::script::Event::{Ack, Data};
 
 /// The largest number of silences in a report.
 const MOST: usize = 1000;
@@ -75,4 +76,24 @@ fn the_ack_of_a_single_byte_begins_the_next_silence() {
     let silences = report(script).silences;
     assert_eq!(silences.len(), 2);
     assert!(silences.iter().all(|one| (one.length - 3.0).abs() < 1e-6), "{silences:?}");
+}
+
+/// The sender's timer expired, although all data had arrived. At the sender an episode has the
+/// time; at the receiver nothing else does.
+#[test]
+fn at_the_receiver_a_retransmission_ends_a_silence() {
+    let of = |round_trips| {
+        let mut script = crate::script::Script::opened(round_trips, false, true);
+        for number in 1..=4 {
+            let at = 1000 * u64::from(number);
+            script.add_events(&[(at, Data(number)), (at + round_trips.1, Ack(number))]);
+        }
+        script.add_events(&[(9000, Data(4)), (9000 + round_trips.1, Ack(4)), (9200, Data(5))]);
+        let silences = script.add_events(&[(9200 + round_trips.1, Ack(5))]).report().silences;
+        silences.into_iter().filter(|one| one.length > 4.0).collect::<Vec<_>>()
+    };
+    let [silence] = &of((100, 0))[..] else { panic!("{:?}", of((100, 0))) };
+    assert_eq!((silence.wait, silence.end), (Wait::Unknown, "client"));
+    assert!((silence.length - 5.0).abs() < 1e-6, "{silence:?}");
+    assert!(of((0, 100)).is_empty(), "{:?}", of((0, 100)));
 }
