@@ -169,3 +169,12 @@ fn ports_that_are_used_again_count_as_open_once() {
     let totals = watch.totals();
     assert_eq!((totals.connections, totals.open, totals.evicted), (3001, 1, 0));
 }
+
+#[test]
+fn a_connection_without_incidents_has_no_report() {
+    let data = |number: u64, seq| packet(number, 7, Flags::ACK, (seq, 100));
+    let mut packets = vec![packet(1, 7, Flags::SYN, (0, 0)), data(2, 1), data(3, 101)];
+    assert!(watch_reports(&packets).is_empty());
+    packets.push(data(4, 101));
+    assert_eq!(watch_reports(&packets).len(), 1, "a retransmission");
+}

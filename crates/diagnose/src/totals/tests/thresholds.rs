@@ -4,6 +4,7 @@ use rtolab_capture::End;
 use rtolab_time::Duration;
 
 use super::*;
+use crate::half_connection::SackCounts;
 
 #[test]
 fn delays_have_one_cause_if_they_come_from_one_stall() {
@@ -107,4 +108,25 @@ fn pauses_may_hide_losses_if_there_are_more_than_one_in_so_many_segments() {
     };
     assert!(!of(3 * SEGMENTS_PER_PAUSE).may_hide_losses());
     assert!(of(3 * SEGMENTS_PER_PAUSE - 1).may_hide_losses());
+}
+
+#[test]
+fn held_segments_matter_if_they_are_five_and_take_a_tenth_of_the_time() {
+    let of = |count, seconds, took| {
+        let waits = Waits { count, seconds, longest: 0.1 };
+        let held = [waits, Waits::default()];
+        over(&[ConnectionReport { held, start: 3.0, end: 3.0 + took, ..report() }]).held_back[0]
+            .count
+    };
+    assert_eq!((of(5, 0.5, 4.0), of(4, 0.5, 4.0)), (5, 0));
+    assert_eq!((of(5, 0.5, 6.0), of(5, 0.02, 0.3)), (0, 0));
+}
+
+#[test]
+fn sack_blocks_of_other_sequence_numbers_matter_if_they_are_three_and_most() {
+    let of = |all, foreign| {
+        let sacks = SackCounts { all, foreign };
+        over(&[ConnectionReport { sacks, ..report() }]).foreign_sacks
+    };
+    assert_eq!((of(2, 2), of(3, 3), of(5, 3), of(6, 3)), (0, 3, 3, 0));
 }
