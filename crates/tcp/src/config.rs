@@ -55,8 +55,7 @@ pub use window::{
 /// How an endpoint behaves. Defaults are what the RFCs in force recommend.
 #[derive(Clone, Debug, PartialEq, Eq, Settings)]
 pub struct Config {
-    /// The largest segment, in bytes of payload, announced and sent (RFC 9293 section 3.7.1). 0
-    /// sends single bytes.
+    /// The largest segment, in bytes of payload, announced and sent (RFC 9293 section 3.7.1).
     #[setting(format = Mss, default = 1460, example = "256 B")]
     pub mss: u16,
     /// The window scale offered (RFC 7323 section 2); `None` offers no scaling.
@@ -153,7 +152,7 @@ pub struct Config {
 /// The timestamps option (RFC 7323).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Settings)]
 pub struct TimestampConfig {
-    /// One tick of the timestamp clock, more than zero.
+    /// One tick of the timestamp clock.
     #[setting(format = Positive, default = Duration::from_millis(1), example = "10 ms")]
     pub tick: Duration,
     /// The timestamp at the start of the run. Linux takes an echo of 0 for none.

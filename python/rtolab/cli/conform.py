@@ -165,8 +165,6 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     names: list[str | None] = [*kernel] if kernel else [None]
     guests = [guest_of(one, virtual=virtual) for one in names]
     scenarios = check.chosen(which, seed, only or [])
-    before = (read_baseline(baseline, which, seed, scenarios), baseline) if baseline else None
-    columns = [_column(path, which) for path in beside or []]
     if scenarios_to:
         _write_scenarios(scenarios, scenarios_to, limit, as_json=as_json)
         return
@@ -182,6 +180,8 @@ def conform(  # noqa: PLR0913  (all but the first are options)
     if out:
         read = [one for one in (baseline, *(beside or [])) if one]
         check_targets([(f"--out {out}", path) for path in _results(stacks, out)], read)
+    before = (read_baseline(baseline, which, seed, scenarios), baseline) if baseline else None
+    columns = [_column(path, which) for path in beside or []]
     how = Conditions(
         which,
         seed,
