@@ -18,7 +18,9 @@ pub(super) fn sentences(totals: &CaptureTotals) -> impl Iterator<Item = Sentence
 fn sentence(kind: FailureKind, failed: &FailedConnections, totals: &CaptureTotals) -> Sentence {
     let text = if totals.is_single() { one(kind, failed) } else { several(kind, failed) };
     let meaning = match totals.lone_syns() {
-        Some(_) if kind == SynAckUnanswered => "Forged addresses of a SYN flood never answer.",
+        Some(syns) if syns.to_one_server && kind == SynAckUnanswered => {
+            "Clients whose addresses a SYN flood forges do not answer."
+        }
         _ => meaning(kind, failed),
     };
     let text = format!("{text} {meaning}");

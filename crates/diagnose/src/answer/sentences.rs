@@ -195,7 +195,7 @@ fn lone_syns(totals: &CaptureTotals, syns: &LoneSyns) -> Sentence {
     let text = match syns.to_one_server {
         true => format!(
             "{} to {server} got no answer and were not repeated, as in a SYN flood. If other \
-             clients fail to connect, its queue of half-open connections is full: `nstat -az \
+             clients fail to connect, its queue of half-open connections may be full: `nstat -az \
              TcpExtTCPReqQFullDrop` on the server counts what it discarded, and `sysctl \
              net.ipv4.tcp_syncookies=1` answers without the queue.",
             counted(syns.count, "SYN")

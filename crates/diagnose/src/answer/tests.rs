@@ -11,8 +11,9 @@ use rtolab_capture::ClockSteps;
 use rtolab_time::Duration;
 
 use super::*;
+use crate::failure::FailureKind;
 use crate::pauses::Waits;
-use crate::totals::LoneSyns;
+use crate::totals::{FailedConnections, LoneSyns};
 
 /// The totals of one connection with 1000 segments of 1000 bytes, with these changes.
 fn totals(change: impl FnOnce(&mut CaptureTotals)) -> CaptureTotals {
@@ -115,13 +116,17 @@ fn many_unanswered_syns_are_a_flood_or_a_scan() {
             (totals.connections, totals.one_way) = (two_way, 50);
             let first = (7, "10.0.0.2:80".into());
             totals.lone_syns = LoneSyns { count: 50, first, to_one_server };
+            let failed = FailedConnections { count: 2, ..FailedConnections::default() };
+            totals.failures.insert(FailureKind::SynAckUnanswered, failed);
         })
     };
     let flood = of(3, true);
     assert!(flood.starts_with("50 SYNs to 10.0.0.2:80 got no answer"), "{flood}");
     assert!(flood.contains("as in a SYN flood.") && flood.contains("(50 of 53 connections)"));
     assert!(!flood.contains("one direction") && !flood.contains("Capture again"), "{flood}");
+    assert!(flood.contains("Clients whose addresses a SYN flood forges do not answer."));
     let scan = of(0, false);
+    assert!(scan.contains("The way back to the client loses it"), "{scan}");
     assert!(scan.starts_with("50 SYNs, such as that of number 7 to 10.0.0.2:80,"), "{scan}");
     assert!(scan.contains("as in a scan of ports") && !scan.contains("Capture again"), "{scan}");
 }
