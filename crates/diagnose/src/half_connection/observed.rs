@@ -16,13 +16,11 @@ impl HalfConnection {
             self.mss = u32::from(mss).saturating_sub(options).max(1);
         }
         self.window_limit.on_syn(segment.window);
-        self.single_segments.has_sack = segment.syn_options().sack_permitted;
-        if let Some(timers) = &mut self.timers {
-            timers.has_probes = segment.syn_options().sack_permitted;
-        }
+        // A SYN-ACK answers the option of the SYN.
+        self.note_sack(segment.syn_options().sack_permitted);
     }
 
-    /// Notes the MSS and the window of the client's SYN, which the SYN-ACK of this end answers.
+    /// Notes the MSS, the window and SACK of the client's SYN, which the SYN-ACK of this end answers.
     pub fn note_answered_syn(&mut self, syn: &Segment, syn_ack: &Segment) {
         if let Some(mss) = syn.syn_options().mss {
             let has_timestamps = syn.timestamps().is_some() && syn_ack.timestamps().is_some();
@@ -30,6 +28,15 @@ impl HalfConnection {
             self.mss = u32::from(mss).saturating_sub(options).max(1);
         }
         self.window_limit.on_syn(syn.window);
+        self.note_sack(syn.syn_options().sack_permitted && syn_ack.syn_options().sack_permitted);
+    }
+
+    /// Notes whether the sender may use SACK, which tail loss probes need.
+    const fn note_sack(&mut self, is_permitted: bool) {
+        self.single_segments.has_sack = is_permitted;
+        if let Some(timers) = &mut self.timers {
+            timers.has_probes = is_permitted;
+        }
     }
 
     /// Notes an ECN echo in an ACK of the peer.

@@ -194,6 +194,20 @@ fn a_sender_without_sack_has_timeouts_only() {
     assert!(!report.timeouts[0].may_be_probe);
 }
 
+/// The same of a server, which learns from the SYN whether it may use SACK.
+#[test]
+fn a_server_without_sack_has_timeouts_only() {
+    for (sack, may_be_probe) in [(false, false), (true, true)] {
+        let mut script = steady(true, sack);
+        script.add_events(&[(30_000, Data(61)), (30_300, Data(61)), (30_400, Ack(61))]);
+        let report = script.report_of_server();
+        let [timeout] = &report.timeouts[..] else { panic!("{:?}", report.timeouts) };
+        assert_eq!((timeout.from, timeout.may_be_probe), ("server", may_be_probe));
+        let timers = report.timers.iter().filter(|row| row.from == "server");
+        assert_eq!(timers.map(|row| row.spurious_probes).sum::<u64>() > 0, may_be_probe);
+    }
+}
+
 /// The ACK of the original comes 250 ms after SRTT.
 #[test]
 fn the_wait_before_a_spurious_timeout_is_one_with_a_late_ack() {

@@ -6,7 +6,7 @@ use rtolab_tcp::wire::{SackBlock, WireSegment};
 use rtolab_tcp::{Flags, SynOptions, Timestamps};
 use rtolab_time::Duration;
 
-use crate::packets::{segment, sent};
+use crate::packets::{reversed, segment, sent};
 
 pub const BYTES: u32 = 1000;
 const ISN: u32 = 0xffff_f000;
@@ -121,6 +121,28 @@ impl Script {
             }
         }
         self
+    }
+
+    /// The report if the end that sends the data is the server, with the handshake of a capture there.
+    pub fn report_of_server(&self) -> ConnectionReport {
+        let [syn, syn_ack, ack] = [1, 0, 1].map(|number| self.packets[number].clone());
+        let mut packets = vec![syn, syn_ack, ack];
+        for (captured, flags) in packets.iter_mut().zip([Flags::SYN, Flags::SYN | Flags::ACK]) {
+            captured.packet.at = RUN_START;
+            captured.packet.segment.flags = flags;
+        }
+        packets[1].packet.segment.ack = 8;
+        let ack = &mut packets[2].packet.segment;
+        (ack.flags, ack.seq) = (Flags::ACK, 8);
+        packets.extend_from_slice(&self.packets[3..]);
+        let mut diagnosis = Diagnosis::with_timers();
+        for (number, mut captured) in packets.into_iter().enumerate() {
+            captured.number = number as u64 + 1;
+            captured.packet = reversed(captured.packet);
+            diagnosis.packet(&captured);
+        }
+        diagnosis.finish();
+        diagnosis.poll().expect("a connection")
     }
 
     pub fn report(&mut self) -> ConnectionReport {
