@@ -1,6 +1,7 @@
 """A sweep computes each chunk once, keeps it, and always ends with the same tables."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -147,12 +148,6 @@ def test_a_worker_that_comes_later_with_another_program_is_refused(tmp_path: Pat
         cluster.on_worker(read, plan.chunk(0, 0).chunk, ("0.0.0", "another"))
 
 
-class OneByOne(sweep.Threads):
-    """A thread that begins a chunk when the one before it is written."""
-
-    ahead = 1
-
-
 class KilledError(BaseException):
     """Stands for the end of the process, after which nothing can be cleaned up."""
 
@@ -174,7 +169,7 @@ def test_a_chunk_exists_as_a_whole_or_not_at_all(
 
     monkeypatch.setattr(store, "_write", killed)
     with pytest.raises(KilledError):
-        sweep.run(sweep.load(write(tmp_path, text)), tmp_path / "out", OneByOne(1))
+        sweep.run(sweep.load(write(tmp_path, text)), tmp_path / "out", sweep.Threads(1))
     assert written == ["connections.parquet", "timeouts.parquet"][:at]
     assert not list((tmp_path / "out" / "chunks").iterdir())
     monkeypatch.setattr(store, "_write", write_file)
@@ -183,7 +178,21 @@ def test_a_chunk_exists_as_a_whole_or_not_at_all(
     assert not (tmp_path / "out" / "unfinished").exists()
 
 
-class Gone(OneByOne):
+@pytest.mark.parametrize("left", [0, 2, 100])
+def test_a_chunk_that_a_power_failure_has_cut_off_is_computed_again(
+    tmp_path: Path, left: int
+) -> None:
+    run(tmp_path)
+    whole = files(tmp_path / "out")
+    damaged = next((tmp_path / "out" / "chunks").glob("*/connections.parquet"))
+    os.truncate(damaged, left)
+    with pytest.raises(Error, match=rf"{damaged}: found no complete Parquet file; the "):
+        sweep.read(tmp_path / "out")
+    assert run(tmp_path).computed == 1
+    assert files(tmp_path / "out") == whole
+
+
+class Gone(sweep.Threads):
     """Workers that are all lost at one chunk."""
 
     def compute(self, inputs: Any, planned: Any, share: int) -> Any:

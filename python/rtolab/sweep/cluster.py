@@ -6,7 +6,6 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import polars as pl
@@ -71,11 +70,6 @@ class Cluster:
     def ahead(self) -> int:
         """Twice the number of threads, so that no thread idles."""
         return min(MOST_AHEAD, max(FEWEST_AHEAD, 2 * self.workers))
-
-    @property
-    def turn(self) -> nullcontext[None]:
-        """No lock: waiting for a worker blocks no other chunk."""
-        return nullcontext()
 
     def compute(self, inputs: Inputs, planned: PlannedChunk, share: int) -> ChunkFiles:  # noqa: ARG002
         """Computes a chunk on a worker and waits for it."""

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import product
 from operator import itemgetter
@@ -51,11 +51,7 @@ class WorkerPool(Protocol):
 
     @property
     def ahead(self) -> int:
-        """The number of chunks in flight; larger than `workers`, so that no worker idles."""
-
-    @property
-    def turn(self) -> AbstractContextManager[object]:
-        """Held while a chunk is computed and written, but not during the sync to disk."""
+        """The number of chunks in flight, such that no worker idles."""
 
     def compute(self, inputs: Inputs, planned: PlannedChunk, share: int) -> ChunkFiles:
         """Computes a chunk and waits for it; `share` chunks compete for the workers."""
@@ -72,13 +68,12 @@ class Threads:
 
     def __init__(self, jobs: int | None) -> None:
         self.workers = jobs or processors()
-        self.turn = threading.Semaphore(self.workers)
         self._stopped = threading.Event()
 
     @property
     def ahead(self) -> int:
-        """Twice the number of threads: while one chunk is synced, another one is computed."""
-        return 2 * self.workers
+        """The number of threads."""
+        return self.workers
 
     def compute(self, inputs: Inputs, planned: PlannedChunk, share: int) -> ChunkFiles:
         """Computes a chunk."""
@@ -232,9 +227,7 @@ class _Work:
                 self._running[pool.submit(self._compute, planned, share)] = planned
 
     def _compute(self, planned: PlannedChunk, share: int) -> None:
-        with self._worker_pool.turn:
-            self._store.write(planned, self._worker_pool.compute(self._inputs, planned, share))
-        self._store.finish(planned)
+        self._store.write(planned, self._worker_pool.compute(self._inputs, planned, share))
 
     def _collect(self) -> None:
         # With Polars loaded, a wait without a timeout ignores Ctrl-C.

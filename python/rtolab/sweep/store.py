@@ -6,7 +6,8 @@
     manifest.json           the finished chunks in the order of the sweep
 
 A chunk is written into `unfinished/`, that of a shard into a folder of its own there. Its folder is
-renamed after the sync to disk, so that `chunks/` contains only complete chunks.
+then renamed, so that `chunks/` contains only complete chunks. The system writes them to disk later.
+If the power fails before, a file is empty or ends too early, and the chunk counts as unfinished.
 
 A sweep locks the folder for itself. Shards share that lock, and each has another one of its own.
 """
@@ -32,6 +33,7 @@ from rtolab.sweep.shard import Shard
 
 _NAME = re.compile(r"[\w-]+", re.ASCII)
 RECORD, MANIFEST, LOCK = "chunk.json", "manifest.json", "lock"
+PARQUET_END = b"PAR1"
 
 
 class NotKeptError(Error):
@@ -137,7 +139,7 @@ class Store:
         return False
 
     def write(self, planned: PlannedChunk, packed: ChunkFiles) -> None:
-        """Write a chunk into `unfinished/`.
+        """Write a chunk into `unfinished/`, and move it into `chunks/`.
 
         Raises:
             NotKeptError: it cannot be written; its files are removed.
@@ -149,29 +151,27 @@ class Store:
             "seeds": [chunk.seeds[0], chunk.seeds[-1]],
             "seconds": round(packed.seconds, 3),
         }
-        with self._whole_or_not(planned) as folder:
-            folder.mkdir(exist_ok=True)
-            for name, content in packed.files.items():
-                _write(folder / f"{name}.parquet", content)
-            _write(folder / RECORD, json.dumps(record).encode())
-
-    def finish(self, planned: PlannedChunk) -> None:
-        """Sync a written chunk to disk and move it into `chunks/`.
-
-        Raises:
-            NotKeptError: the sync fails; its files are removed.
-        """
-        with self._whole_or_not(planned) as folder:
-            for file in folder.iterdir():
-                _sync(file)
+        folder = self._unfinished / planned.key
+        with _keeping(self.out, chunk.about):
             try:
-                folder.rename(self._chunks / planned.key)
+                folder.mkdir(exist_ok=True)
+                for name, content in packed.files.items():
+                    _write(folder / f"{name}.parquet", content)
+                _write(folder / RECORD, json.dumps(record).encode())
+                self._finish(planned, folder)
             except OSError:
-                # With another number of shards, two may have the same chunk.
-                if not self.has(planned):
-                    raise
-                shutil.rmtree(folder)
-            self._failure(planned).unlink(missing_ok=True)
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+
+    def _finish(self, planned: PlannedChunk, folder: Path) -> None:
+        try:
+            folder.rename(self._chunks / planned.key)
+        except OSError:
+            # With another number of shards, two may have the same chunk.
+            if not self.has(planned):
+                raise
+            shutil.rmtree(folder)
+        self._failure(planned).unlink(missing_ok=True)
 
     def fail(self, planned: PlannedChunk, error: str) -> None:
         """Record the error of a chunk."""
@@ -208,23 +208,13 @@ class Store:
                     shutil.rmtree(self._aside / left.name, ignore_errors=True)
                     left.rename(self._aside / left.name)
 
-    @contextmanager
-    def _whole_or_not(self, planned: PlannedChunk) -> Iterator[Path]:
-        folder = self._unfinished / planned.key
-        with _keeping(self.out, planned.chunk.about):
-            try:
-                yield folder
-            except OSError:
-                shutil.rmtree(folder, ignore_errors=True)
-                raise
-
     def _place(self, planned: PlannedChunk) -> Path | None:
         """The folder of a chunk that is kept."""
         places = (self._chunks / planned.key, self._aside / planned.key)
         return next((place for place in places if self._whole(place, planned)), None)
 
     def _whole(self, folder: Path, planned: PlannedChunk) -> bool:
-        return all((folder / f"{table}.parquet").is_file() for table in planned.chunk.tables)
+        return all(_is_whole(folder / f"{table}.parquet") for table in planned.chunk.tables)
 
     def _failure(self, planned: PlannedChunk) -> Path:
         return self._failures / f"{planned.key}.json"
@@ -263,6 +253,9 @@ def read(out: str | Path, table: str = "connections") -> pl.LazyFrame:
     files = [Path(out) / "chunks" / key / f"{table}.parquet" for key in found["chunks"]]
     if not files:
         raise Error(f"{out}: no chunk of the sweep is finished")
+    if damaged := next((file for file in files if not _is_whole(file)), None):
+        again = "the command that made the folder computes it again"
+        raise Error(f"{damaged}: found no complete Parquet file; {again}")
     return pl.scan_parquet(files, glob=False)
 
 
@@ -312,16 +305,22 @@ def _write(path: Path, content: bytes | memoryview) -> None:
         file.write(content)
 
 
-def _sync(path: Path) -> None:
-    """Sync a file: a network file system reports a full disk only then."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+def _is_whole(path: Path) -> bool:
+    """Does a Parquet file end as one?"""
+    try:
+        with path.open("rb") as file:
+            file.seek(-len(PARQUET_END), os.SEEK_END)
+            return file.read() == PARQUET_END
+    except OSError:
+        return False
 
 
 def _write_whole(path: Path, text: str) -> None:
     unfinished = path.with_name(f".{path.name}.unfinished")
-    _write(unfinished, text.encode())
-    _sync(unfinished)
+    with unfinished.open("wb") as file:
+        file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())
     unfinished.replace(path)
 
 
