@@ -20,7 +20,7 @@ impl HalfConnection {
         self.note_sack(segment.syn_options().sack_permitted);
     }
 
-    /// Notes the MSS, the window and SACK of the client's SYN, which the SYN-ACK of this end answers.
+    /// Notes MSS, window and SACK of the client's SYN, which the SYN-ACK of this end answers.
     pub fn note_answered_syn(&mut self, syn: &Segment, syn_ack: &Segment) {
         if let Some(mss) = syn.syn_options().mss {
             let has_timestamps = syn.timestamps().is_some() && syn_ack.timestamps().is_some();

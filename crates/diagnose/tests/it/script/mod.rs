@@ -123,7 +123,7 @@ impl Script {
         self
     }
 
-    /// The report if the end that sends the data is the server, with the handshake of a capture there.
+    /// The report if the server sends the data, with the handshake as captured there.
     pub fn report_of_server(&self) -> ConnectionReport {
         let [syn, syn_ack, ack] = [1, 0, 1].map(|number| self.packets[number].clone());
         let mut packets = vec![syn, syn_ack, ack];
