@@ -85,6 +85,15 @@ def test_data_alone_is_half_a_connection(tmp_path: Path) -> None:
     assert said(found).startswith("Only one direction of this connection was captured")
 
 
+def test_fail_on_does_not_pass_without_connections(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.pcap"
+    empty.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+    assert run(str(empty)).returncode == 0
+    done = run(str(empty), "--fail-on", "spurious>0")
+    assert done.returncode == 2
+    assert f"{empty}: --fail-on: found no connection to check" in done.stderr.decode()
+
+
 def test_fail_on_takes_unknowns_percentages_and_time(tmp_path: Path) -> None:
     whole, _ = ends(stalled())
     half, all_ = tmp_path / "half.pcapng", tmp_path / "all.pcapng"

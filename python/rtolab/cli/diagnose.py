@@ -96,8 +96,8 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
     The verdicts are those of the engine's detectors (`rtolab list detectors`). Detectors written in
     Python apply to runs, not to captures.
 
-    Exit status: 1 if --fail-on finds more, 2 if a capture is damaged; the part before the damage is
-    diagnosed.
+    Exit status: 1 if --fail-on finds more, 2 if a capture is damaged (the part before the damage is
+    diagnosed) or has no connection for --fail-on.
     """
     from rtolab.diagnosis import limits  # noqa: PLC0415
 
@@ -277,6 +277,10 @@ def _finish(found: Sequence[Diagnosis], unread: Sequence[str], allowed: Sequence
     """Print the errors, and exit with their status."""
     damaged = [f"{one.document['capture']}: {one.error}" for one in found if one.error]
     errors = [*unread, *damaged]
+    if allowed:
+        # A capture of the wrong interface must not pass a test.
+        empty = [one.document for one in found if not one.document["summary"]["connections"]]
+        errors += [f"{one['capture']}: --fail-on: found no connection to check" for one in empty]
     if errors:
         complain("\n".join(errors), BAD_INPUT)
     over = [said for limit in allowed if (said := limit.exceeded(found))]
