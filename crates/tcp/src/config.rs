@@ -166,6 +166,13 @@ pub struct TimestampConfig {
     pub echo: EchoRule,
 }
 
+impl TimestampConfig {
+    /// The tick of the clock. Programs may set 0, which is taken for 1 ns.
+    pub(crate) fn clock_tick(&self) -> Duration {
+        self.tick.max(Duration::from_nanos(1))
+    }
+}
+
 /// Which segments' timestamps a receiver echoes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Choice)]
 pub enum EchoRule {

@@ -254,7 +254,7 @@ impl Sender {
     /// The age of an echoed TSval: whole ticks, at least one (Linux: `tcp_rtt_tsopt_us`).
     pub(super) fn echoed_rtt(&self, echo: u32, at: Instant) -> Duration {
         let age = self.timestamp(at).wrapping_sub(echo).max(1);
-        self.config.timestamp.tick.saturating_mul(u64::from(age))
+        self.config.timestamp.clock_tick().saturating_mul(u64::from(age))
     }
 
     /// May the acknowledgment give an RTT sample? That of the SYN may not in some stacks.
@@ -277,13 +277,13 @@ impl Sender {
     /// TSval at this time, from the timestamp clock of this end (RFC 7323 section 5.4).
     pub fn timestamp(&self, at: Instant) -> u32 {
         let timestamp = &self.config.timestamp;
-        timestamp.first.wrapping_add((at.nanos() / timestamp.tick.nanos()) as u32)
+        timestamp.first.wrapping_add((at.nanos() / timestamp.clock_tick().nanos()) as u32)
     }
 
     /// The time at which this end sent the TSval that `echo` returns, as seen at `at`.
     pub(super) fn instant_of(&self, echo: u32, at: Instant) -> Instant {
         let age = self.timestamp(at).wrapping_sub(echo);
-        let tick = self.config.timestamp.tick.nanos();
+        let tick = self.config.timestamp.clock_tick().nanos();
         let now = at.nanos() / tick * tick;
         Instant::from_nanos(now.saturating_sub(u64::from(age) * tick))
     }

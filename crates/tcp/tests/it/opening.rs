@@ -9,6 +9,7 @@ use rtolab_tcp::config::TimestampConfig;
 use rtolab_tcp::{
     Answer, Config, Event, Failure, Flags, Listener, Segment, Seq, State, refuse, specification,
 };
+use rtolab_time::Duration;
 
 fn established(ends: [&End; 2]) {
     for end in ends {
@@ -212,4 +213,14 @@ fn t_b_11_timestamps_reduce_the_payload_or_do_not() {
     }
     // 100 kB are 391 packets of 256 bytes, or 410: 4.9 % more.
     assert_eq!((100_000_u32.div_ceil(256), 100_000_u32.div_ceil(244)), (391, 410));
+}
+
+#[test]
+fn a_timestamp_clock_without_a_tick_counts_nanoseconds() {
+    let timestamp = TimestampConfig { tick: Duration::ZERO, ..base().timestamp };
+    let config = Config { timestamps: true, timestamp, ..base() };
+    let (mut a, _) = connected(&config, &config, 1);
+    a.connection.write(1000);
+    let stamps = a.sends_one(3).timestamps().expect("timestamps");
+    assert_eq!(stamps.value, 3_000_000);
 }
