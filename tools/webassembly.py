@@ -104,7 +104,7 @@ def recorded() -> bytes:
         "toml": None,
         "set": {},
         "senders": DEFAULT["senders"],
-        "seed": 1,
+        "seed": "1",
         "flow": None,
         "place": "sender",
         "between": None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+import rtolab
 from browser_fixtures import keep, open_, runs, settled, until
 from explorer_client import server
 from rtolab import sweep
@@ -101,6 +102,45 @@ def test_the_stall_can_be_dragged_in_the_figure(page: Page) -> None:
     length = float(page.locator("#stall-for-text").input_value().split()[0])
     assert length == pytest.approx(4, abs=0.1)
     until(lambda: total(page, "newreno", "Timeouts") == 2)
+
+
+def test_a_seed_is_any_number_of_64_bits(page: Page) -> None:
+    fault = page.locator("#seed-fault")
+    before = runs(page)
+    for wrong in ("abc", "-1", "4.5", "", "18446744073709551616"):
+        page.locator("#seed").fill(wrong)
+        assert f'found "{wrong}"; expected a whole number from 0 to 2^64 - 1' in fault.inner_text()
+        assert page.locator("#seed").get_attribute("aria-invalid") == "true"
+    assert runs(page) == before
+    page.locator("#scenario").select_option("stall")
+    settled(page, before)
+    before = runs(page)
+    page.locator("#seed").fill("18446744073709551615")
+    settled(page, before)
+    assert fault.is_hidden()
+    until(lambda: "seed=18446744073709551615" in hash_(page))
+    [row] = rtolab.run("stall", sender="newreno", seed=2**64 - 1).connections.to_dicts()
+    assert total(page, "newreno", "Time (s)") == pytest.approx(row["elapsed_s"], abs=0.005)
+
+
+def test_what_is_wrong_with_an_address_is_said(page: Page, address: str) -> None:
+    fault = page.locator("#address-fault")
+    before = runs(page)
+    page.goto(f"{address}#scenario=nosuch&sender=sack&seed=-1")
+    settled(page, before)
+    assert 'the scenario "nosuch", which this page does not have' in fault.inner_text()
+    assert 'Seed: found "-1"; expected a whole number' in fault.inner_text()
+    before = runs(page)
+    page.locator("#seed").fill("2")
+    settled(page, before)
+    assert fault.is_hidden()
+    before = runs(page)
+    page.goto(f"{address}#sender=linux&sender=rack")
+    settled(page, before)
+    assert fault.is_hidden()
+    assert page.locator("tr[data-sender]").evaluate_all(
+        "(rows) => [...new Set(rows.map((row) => row.dataset.sender))]"
+    ) == ["linux", "rack"]
 
 
 def test_panels_zoom_and_pan_together(page: Page) -> None:

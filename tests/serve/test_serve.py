@@ -14,6 +14,10 @@ from rtolab.run import included_scenarios
 
 def test_a_run_equals_that_of_the_command_line(client: TestClient) -> None:
     found = unpack(client.post("/api/run", json=HOLD | {"seed": 7}).content)
+    assert (
+        client.post("/api/run", json=HOLD | {"seed": "7"}).content
+        == client.post("/api/run", json=HOLD | {"seed": 7}).content
+    )
     senders = ["newreno", "newreno+frto"]
     result = run("hold", sender=senders, seed=7, trace=True, windows=True, judge="all")
     for number, sender in enumerate(found["senders"]):

@@ -58,6 +58,8 @@ def test_a_fault_is_reported_with_its_place(
         ({"senders": "sack"}, "at most 8"),
         ({"seed": -1}, "from 0"),
         ({"seed": True}, "from 0"),
+        ({"seed": "18446744073709551616"}, "from 0"),
+        ({"seed": "1e3"}, "from 0"),
         ({"set": {"a": 1}}, "expected a text"),
         ({"toml": "x" * 200_000}, "at most"),
         ({"between": [1]}, "two times"),

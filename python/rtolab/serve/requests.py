@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +140,9 @@ def _senders(given: object, limits: Limits) -> tuple[str, ...]:
 
 
 def _seed(given: object) -> int:
+    """A number, or its digits, because a page's numbers end at 2^53."""
+    if isinstance(given, str) and re.fullmatch("[0-9]{1,20}", given):
+        given = int(given)
     if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= LARGEST_SEED:
         raise RefusedError(f"seed is {_shown(given)}: expected a number from 0 to 2^64 - 1")
     return given

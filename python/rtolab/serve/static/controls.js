@@ -2,6 +2,7 @@
 
 import { byId, h } from "./dom.js";
 import { log, power } from "./scales.js";
+import { faultOfSeed } from "./state.js";
 import { firstStall, moved, scripted, spanOf } from "./stall.js";
 import { chance, rate, time } from "./units.js";
 
@@ -36,7 +37,9 @@ export class Controls {
     this.#senders();
     byId("link").addEventListener("change", (event) => this.#change(() => (this.state.link = event.target.value)));
     byId("seed").addEventListener("input", (event) => {
-      if (/^\d{1,15}$/.test(event.target.value)) this.#change(() => (this.state.seed = Number(event.target.value)));
+      const seed = event.target.value.trim();
+      if (this.#blameSeed(faultOfSeed(seed))) return;
+      this.#change(() => (this.state.seed = seed));
     });
     byId("flow").addEventListener("change", (event) => this.#change(() => (this.state.flow = event.target.value)));
     byId("place").addEventListener("change", (event) => this.#change(() => (this.state.place = event.target.value)));
@@ -95,7 +98,8 @@ export class Controls {
     byId("scenario").value = state.scenario;
     byId("about").textContent = this.index.scenarios.find((one) => one.name === state.scenario)?.title ?? "";
     byId("edited").hidden = state.toml === null;
-    byId("seed").value = String(state.seed);
+    byId("seed").value = state.seed;
+    this.#blameSeed(null);
     byId("place").value = state.place;
     const { links } = this.written;
     byId("link").replaceChildren(...links.map(({ name }) => h("option", { value: name }, name)));
@@ -103,6 +107,14 @@ export class Controls {
     byId("link-row").hidden = links.length < 2;
     this.#chips();
     for (const parameter of this.parameters) parameter.show();
+  }
+
+  /** Shows what is wrong with the seed in the field; returns whether anything is. */
+  #blameSeed(fault) {
+    byId("seed").setAttribute("aria-invalid", String(fault !== null));
+    byId("seed-fault").textContent = fault ?? "";
+    byId("seed-fault").hidden = fault === null;
+    return fault !== null;
   }
 
   #chips() {

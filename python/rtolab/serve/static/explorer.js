@@ -24,12 +24,19 @@ const PHONE = 720;
 const OTHERS = ["reno", "newreno", "newreno+frto", "sack", "sack+frto", "sack+eifel", "sack+dualrtt", "linux"];
 
 const index = await look("api/index");
-let state = await read(location.hash, index);
+let { state, faults } = await read(location.hash, index);
+sayAddress(faults);
 let changedAt = null;
 
 function saySender(message) {
   byId("sender-fault").textContent = message;
   byId("sender-fault").hidden = false;
+}
+
+/** Says what is wrong with the address, until something changes. */
+function sayAddress(faults) {
+  byId("address-fault").textContent = faults.join(" ");
+  byId("address-fault").hidden = faults.length === 0;
 }
 
 /** The error in these senders, or null. */
@@ -62,6 +69,7 @@ runs.onwait = () => engine?.stopLongRuns();
 
 /** The state has changed: run again. */
 function changed(why) {
+  sayAddress([]);
   changedAt ??= performance.now();
   if (why === "scenario") loads.offer(true);
   else runs.offer(true);
@@ -200,7 +208,8 @@ function remember() {
 async function arrive() {
   if (location.hash === ours) return;
   ours = location.hash;
-  state = await read(location.hash, index);
+  ({ state, faults } = await read(location.hash, index));
+  sayAddress(faults);
   loads.offer(true);
 }
 

@@ -1,5 +1,14 @@
 // The state of the page, and its form in an address.
 
+/** 2^64 - 1. Numbers of JavaScript end before, so that a seed is the text of its digits. */
+const LARGEST_SEED = 18446744073709551615n;
+
+/** What is wrong with a seed; null if nothing is. */
+export function faultOfSeed(text) {
+  if (/^\d{1,20}$/.test(text) && BigInt(text) <= LARGEST_SEED) return null;
+  return `Seed: found "${text.slice(0, 40)}"; expected a whole number from 0 to 2^64 - 1.`;
+}
+
 /** The initial state of the page. */
 export function initial(index) {
   return {
@@ -8,7 +17,7 @@ export function initial(index) {
     link: null,
     set: {},
     senders: [...index.default.senders],
-    seed: 1,
+    seed: "1",
     flow: null,
     place: "sender",
     view: null,
@@ -40,37 +49,44 @@ async function inWords({ scenario, toml, set, senders, seed, flow, place }) {
   if (toml !== null) words.set("toml", await packed(toml));
   for (const [key, value] of Object.entries(set)) words.append("set", `${key}=${value}`);
   for (const sender of senders) words.append("sender", sender);
-  if (seed !== 1) words.set("seed", String(seed));
+  if (seed !== "1") words.set("seed", seed);
   if (flow) words.set("flow", flow);
   if (place !== "sender") words.set("place", place);
   return words;
 }
 
-/** The state in an address; values that it lacks are the initial ones. */
+/**
+ * The state in an address, and what is wrong with the address. Values that it lacks, or that are
+ * wrong, are the initial ones.
+ */
 export async function read(text, index) {
   const words = new URLSearchParams(text.replace(/^#/, ""));
   const state = initial(index);
-  if (!words.has("scenario")) return state;
-  const known = index.scenarios.some((one) => one.name === words.get("scenario"));
-  if (known) state.scenario = words.get("scenario");
+  const faults = [];
+  const scenario = words.get("scenario") ?? state.scenario;
+  if (index.scenarios.some((one) => one.name === scenario)) state.scenario = scenario;
+  else faults.push(`The address names the scenario "${scenario.slice(0, 40)}", which this page does not have.`);
   if (words.has("toml")) state.toml = await unpacked(words.get("toml"));
   for (const pair of words.getAll("set")) {
     const at = pair.indexOf("=");
     if (at > 0) state.set[pair.slice(0, at)] = pair.slice(at + 1);
   }
   if (words.has("sender")) state.senders = words.getAll("sender").slice(0, index.limits.senders);
-  if (/^\d{1,15}$/.test(words.get("seed") ?? "")) state.seed = Number(words.get("seed"));
+  const seed = words.get("seed") ?? state.seed;
+  const fault = faultOfSeed(seed);
+  if (fault) faults.push(fault);
+  else state.seed = seed;
   for (const name of ["link", "flow"]) state[name] = words.get(name);
   if (words.get("place") === "receiver") state.place = "receiver";
   state.overlay = words.has("overlay");
   if (words.has("kept")) {
     const kept = new URLSearchParams(words.get("kept"));
     kept.delete("kept");
-    state.kept = question(await read(kept.toString(), index));
+    state.kept = question((await read(kept.toString(), index)).state);
   }
   const view = (words.get("view") ?? "").split(",").map(Number);
   if (view.length === 2 && view.every(Number.isFinite) && view[0] < view[1]) state.view = view;
-  return state;
+  return { state, faults };
 }
 
 async function packed(text) {
