@@ -41,7 +41,8 @@ impl Connection {
         None
     }
 
-    /// Is it certain that [`Connection::poll_transmit`] returns `None` now?
+    /// Is it certain that [`Connection::poll_transmit`] returns `None` now? If it is not, it may do so
+    /// nevertheless.
     #[inline(always)]
     pub fn has_nothing_to_transmit(&self) -> bool {
         !self.has_something_urgent()

@@ -188,7 +188,8 @@ impl Sender {
                 self.permission = SendPermission::Windows;
                 return DetectionOutcome::None;
             }
-            Advice::Hold => self.permission = SendPermission::New(0),
+            // What an earlier acknowledgment permits may not have been sent yet.
+            Advice::Hold => {}
             Advice::SendTwoNew(_) if self.has_linux_recovery() => {
                 self.permission = SendPermission::NewInWindow;
                 return DetectionOutcome::None;

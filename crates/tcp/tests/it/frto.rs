@@ -3,8 +3,10 @@
 //! T-FR-12 to T-FR-14 belong to other variants of F-RTO. T-FR-16 is in `wrap.rs`, because sequence
 //! numbers wrap on the wire only.
 
-use crate::script::{Script, start_of};
+use crate::script::pair::connected;
+use crate::script::{Script, base, start_of};
 use rtolab_tcp::config::RecoverOnUndo;
+use rtolab_tcp::specification;
 use rtolab_tcp::spurious::{Reason, Verdict};
 
 const INCONCLUSIVE: Verdict = Verdict::Inconclusive(Reason::NothingNewToSend);
@@ -232,4 +234,27 @@ fn t_fr_17_with_send_high_kept_they_do_not() {
     let mut s = three_timeouts_in_one_spike(RecoverOnUndo::Keep);
     s.expect_nothing().fast_retransmits(0);
     s.ack(7).expect([11]);
+}
+
+/// The peer's acknowledgment and its data arrive at once, before the new segments are sent. The
+/// data repeats the acknowledgment number, and reports nothing.
+#[test]
+fn data_of_the_peer_leaves_the_two_new_segments_permitted() {
+    for spec in ["reno+frto", "sack+frto"] {
+        let config = specification::sender(spec, &base()).expect("valid");
+        let (mut a, mut b) = connected(&config, &config, 0);
+        a.connection.write(1000);
+        let first = a.sends_one(0);
+        let expiry = a.timer();
+        a.sends_one(expiry);
+        a.connection.write(100_000);
+        let answers = b.answers(&first, expiry + 1);
+        b.connection.write(10);
+        let [data] = &b.sends(expiry + 1)[..] else { panic!("{spec}: no data") };
+        for segment in answers.iter().chain([data]) {
+            a.gets(segment, expiry + 1);
+        }
+        let sent = a.sends(expiry + 1);
+        assert_eq!(sent.iter().filter(|segment| segment.len > 0).count(), 2, "{spec}");
+    }
 }

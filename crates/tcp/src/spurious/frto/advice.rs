@@ -80,7 +80,7 @@ pub enum Entry {
 pub enum Advice {
     /// Act as without F-RTO, with the current window.
     Continue,
-    /// Send nothing.
+    /// Send nothing but what was permitted before.
     Hold,
     /// Send two new segments, and set cwnd.
     SendTwoNew(Step2Window),
