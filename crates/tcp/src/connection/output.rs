@@ -41,8 +41,8 @@ impl Connection {
         None
     }
 
-    /// Is it certain that [`Connection::poll_transmit`] returns `None` now? If it is not, it may do so
-    /// nevertheless.
+    /// Is it certain that [`Connection::poll_transmit`] returns `None` now? It may do so even if it
+    /// is not.
     #[inline(always)]
     pub fn has_nothing_to_transmit(&self) -> bool {
         !self.has_something_urgent()
