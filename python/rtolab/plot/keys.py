@@ -17,6 +17,8 @@ GAP_EM, BETWEEN_EM = 0.35, 1.0
 ROW_EM = 1.35
 SMALLER = 0.9
 """The font of a key, relative to that of the figure."""
+PANEL = 0.85
+"""About the width of the panel, relative to that of the figure."""
 
 
 @dataclass(frozen=True)
@@ -53,26 +55,55 @@ def key_rows(keys: Sequence[Key], form: Format, width: float, left: float) -> al
     """
     layers: list[alt.Chart] = []
     size = SMALLER * form.font_pt
-    ends: list[float] = []
-    for key in keys:
-        symbol = size * SYMBOL_EM.get(key.kind, 0.9)
-        length = symbol + size * GAP_EM + form.text_width(key.text, of=SMALLER)
-        fitting = (row for row, end in enumerate(ends) if end + length <= width)
-        row = next(fitting, len(ends))
-        if row == len(ends):
-            ends.append(-left)
-        at = (ends[row], size * (0.6 + ROW_EM * row))
-        layers += _entry(key, form.font_pt / 8.0, at, symbol)
-        ends[row] += length + size * BETWEEN_EM
+    places = _places(keys, form, width, left)
+    for key, (x, row) in zip(keys, places, strict=True):
+        at = (x, size * (0.6 + ROW_EM * row))
+        layers += _entry(key, form.font_pt / 8.0, at, _symbol(key, form))
     if not layers:
         layers.append(_at({}).mark_point(opacity=0).encode(x=alt.value(0), y=alt.value(0)))
     view = alt.ViewConfig(stroke=None)
     return Layers(
         layer=layers,
         width=width,
-        height=max(0.1, size * (ROW_EM * len(ends) - 0.3)),
+        height=max(0.1, size * (ROW_EM * _rows(places) - 0.3)),
         view=view,
     )
+
+
+def height_above(keys: Sequence[Key], form: Format) -> float:
+    """The height that a key adds to a figure, in points, so that the panel keeps its own.
+
+    Two rows fit into the height of a figure as it is.
+    """
+    rows = _rows(_places(keys, form, PANEL * form.width, 0.0))
+    return max(0, rows - 2) * ROW_EM * SMALLER * form.font_pt
+
+
+def _places(
+    keys: Sequence[Key], form: Format, width: float, left: float
+) -> list[tuple[float, int]]:
+    """The horizontal place and the row of each entry."""
+    size = SMALLER * form.font_pt
+    ends: list[float] = []
+    places = []
+    for key in keys:
+        length = _symbol(key, form) + size * GAP_EM + form.text_width(key.text, of=SMALLER)
+        fitting = (row for row, end in enumerate(ends) if end + length <= width)
+        row = next(fitting, len(ends))
+        if row == len(ends):
+            ends.append(-left)
+        places.append((ends[row], row))
+        ends[row] += length + size * BETWEEN_EM
+    return places
+
+
+def _rows(places: Sequence[tuple[float, int]]) -> int:
+    return 1 + max((row for _, row in places), default=-1)
+
+
+def _symbol(key: Key, form: Format) -> float:
+    """The width of the symbol of an entry."""
+    return SMALLER * form.font_pt * SYMBOL_EM.get(key.kind, 0.9)
 
 
 def _at(values: dict[str, object]) -> alt.Chart:
