@@ -188,6 +188,16 @@ def test_many_lines_of_a_distribution_are_told_apart_beside_a_panel_of_its_size(
     assert "1.0" in texts(plot.cdf(long_names()))
 
 
+def test_an_entry_that_is_wider_than_the_figure_has_several_lines() -> None:
+    table = long_names().filter(pl.col("link.radio.delay") == "5 ms")
+    table = table.with_columns(completed=pl.col("run") > 2, sender="linux+" + pl.col("sender"))
+    figure = plot.cdf(table, width_in=2.4)
+    (panel,) = figure.chart.to_dict(validate=False)["vconcat"][1:]
+    assert panel["width"] > 0.75 * 2.4 * 72
+    said = "".join(texts(figure)).replace(" ", "")
+    assert all(f"linux+{name}(7/10finished)" in said for name in LONG)
+
+
 def test_points_are_medians_with_quartiles() -> None:
     found = cells(
         runs(), choose(runs(), None, None, (), over=True), Quantity.of(runs(), "elapsed_s")
