@@ -110,6 +110,11 @@ def test_a_point_at_which_no_run_has_finished_stays_in_the_figure(x: str) -> Non
     assert sum("0 of 10 runs finished; shown: 0 values." in line for line in figure.caption) == 3
 
 
+def test_a_sender_of_which_no_run_has_finished_is_in_the_key_of_a_distribution() -> None:
+    none = unfinished(*((delay, "sack") for delay in DELAYS))
+    assert "sack (0/40 finished)" in texts(plot.cdf(none, by=["sender"]))
+
+
 def test_a_line_is_interrupted_where_no_run_has_finished() -> None:
     figure = plot.sweep(unfinished(("20 ms", "sack")), by=["sender"])
     paths = re.findall(r'd="(M[^"]*)"[^>]*stroke-width="0.96"', figure.svg())

@@ -123,13 +123,15 @@ class Plan:
 
     @property
     def keys(self) -> list[Key]:
-        """The entries of the lines in a key, unless a single one has nothing to say."""
+        """The entries of the lines in a key, unless a single one has nothing to say.
+
+        Groups without a value are among them, so that the figure says that they have none.
+        """
         keys = []
         for at, cell in enumerate(self.cells):
-            if cell.values:
-                name, (color, _, dash) = self.names[cell.group], look(at)
-                said = name if cell.is_whole else f"{name} ({cell.said} finished)"
-                keys.append(Key(said, "line", color, dash=tuple(dash)))
+            name, (color, _, dash) = self.names[cell.group], look(at)
+            said = name if cell.is_whole else f"{name} ({cell.said} finished)"
+            keys.append(Key(said, "line", color, dash=tuple(dash)))
         return keys if len(self.cells) > 1 or "(" in keys[0].text else []
 
     def lines(self, name: str, form: Format) -> list[str]:
