@@ -45,6 +45,19 @@ class Estimate:
     high: float
 
 
+DIGITS = 4
+"""The significant digits of a value beside its interval."""
+
+
+def text_beside(value: float, end: float) -> str:
+    """The end of an interval with the decimals of its value, which fewer could exclude."""
+    largest = abs(value) or abs(end)
+    if not math.isfinite(end) or not 1e-4 <= largest < 10**DIGITS:
+        return f"{end:.{DIGITS}g}"
+    decimals = max(0, DIGITS - 1 - math.floor(math.log10(largest)))
+    return f"{round(end, decimals):.15g}"
+
+
 def summarise(values: ArrayLike) -> Summary | None:
     """The five numbers of a box plot; `None` without values.
 

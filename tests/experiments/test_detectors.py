@@ -161,6 +161,20 @@ def test_variants_give_the_same_results_when_run_together() -> None:
     assert one.tables == two.tables
 
 
+def test_a_check_beside_a_table_of_means_says_that_it_is_of_medians() -> None:
+    (experiment,) = find(["detectors/study/recoveries"])
+    shorter = {"flow.transfer.bytes": "50 kB"}
+    variants = tuple(replace(one, set={**one.set, **shorter}) for one in experiment.variants)
+    done = reproduce(replace(experiment, variants=variants), seed=1, runs=2)
+    assert {table.caption.partition(": ")[2][:15] for table in done.tables} == {"means of 2 runs"}
+    assert {check.statistic for check in done.checks} == {"medians"}
+    assert "(medians; 95 %: " in done.checks[0].measured_text()
+    written = json.loads(json.dumps(document(done)))
+    assert reproduction(done.experiment, written).checks == done.checks
+    once = reproduce(done.experiment, seed=1, runs=1)
+    assert {check.statistic for check in once.checks} == {""}
+
+
 def test_losses_are_genuine_and_eifel_calls_none_spurious() -> None:
     done = small(LOSS, 8)
     found, genuine, nothing, blind = row(done, "Chains of genuine", "eifel")[1:]

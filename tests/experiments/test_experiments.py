@@ -182,7 +182,7 @@ def test_a_document_has_exactly_the_documented_keys(simulator: Simulator) -> Non
     assert row["measured"]["median"] == pytest.approx(77.94)
     assert list(written["checks"][0]) == [
         *("name", "kind", "expected", "measured", "interval", "verdict", "why"),
-        *("shown_by", "basis", "fitted"),
+        *("shown_by", "basis", "fitted", "statistic"),
     ]
     assert list(written["assumptions"][0]) == ["name", "value", "stated", "why", "is_key"]
 

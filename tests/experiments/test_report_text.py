@@ -1,9 +1,11 @@
 """The report of results written by hand."""
 
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -152,6 +154,44 @@ def test_tables_and_derived_values_are_laid_out() -> None:
         + cells("Share", "", "none")
         + "</tbody></table></div>"
     ) in found
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [
+        (1.00675, 1.0055, 1.0085, "1.007 (95 %: 1.006 to 1.008)"),
+        (1.0, 0.9996, 1.0004, "1 (95 %: 1 to 1)"),
+        (0.24834, 0.2, 0.31, "0.2483 (95 %: 0.2 to 0.31)"),
+        (123.456, 123.44, 123.47, "123.5 (95 %: 123.4 to 123.5)"),
+        (8765.4, 8765.2, 12345.6, "8765 (95 %: 8765 to 12346)"),
+        (12345.6, 9999.7, 12355.0, "1.235e+04 (95 %: 1e+04 to 1.236e+04)"),
+        (0.0, 0.0, 0.12345, "0 (95 %: 0 to 0.1235)"),
+        (-2.0064, -2.0136, 0.5, "-2.006 (95 %: -2.014 to 0.5)"),
+        (3.0, 2.0, math.inf, "3 (95 %: 2 to inf)"),
+    ],
+)
+def test_an_interval_has_the_decimals_of_its_value(
+    value: float, low: float, high: float, text: str
+) -> None:
+    assert replace(PASSED, measured=value, interval=(low, high)).measured_text() == text
+
+
+def test_no_interval_excludes_its_value_in_print() -> None:
+    draws = np.random.default_rng(1)
+    for _ in range(2000):
+        value = float(draws.choice([-1, 1]) * 10 ** draws.uniform(-6, 6))
+        low, high = (value + side * abs(value) * 10 ** draws.uniform(-6, 1) for side in (-1, 1))
+        said = replace(PASSED, measured=value, interval=(low, high)).measured_text()
+        found = re.fullmatch(r"(\S+) \(95 %: (\S+) to (\S+)\)", said)
+        assert found
+        shown, below, above = map(float, found.groups())
+        assert below <= shown <= above, said
+
+
+def test_a_check_of_several_runs_names_its_statistic() -> None:
+    several = replace(PASSED, statistic="medians")
+    assert several.measured_text() == "2.5 (medians; 95 %: 2 to 3)"
+    assert replace(several, interval=None).measured_text() == "2.5 (medians)"
 
 
 def test_checks_have_their_basis_and_their_cause() -> None:

@@ -1,19 +1,22 @@
 """Curves as in the papers, and marks in the figure of a trace."""
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
 import altair as alt
 import pytest
+import vl_convert
 
 from handmade_tables import Simulator
 from rtolab.experiments import find
 from rtolab.experiments.base import REXMITS, Curves, Experiment, Point, Variant
 from rtolab.experiments.reproduce import reproduce
 from rtolab.files import stem
-from rtolab.plot.boxplots import curves
+from rtolab.plot.boxplots import Box, box_plot, curves, look
 from rtolab.plot.experiment_figures import pictures
+from rtolab.stats import Summary
 
 TITLE = alt.TitleParams("Title")
 LINES = [
@@ -143,6 +146,18 @@ def test_marks_are_in_the_figure_of_a_trace(simulator: Simulator) -> None:
     spec = str(result.plot.time_sequence(between=(20, 30), marks=marks).to_dict(validate=False))
     assert spec.index("the timer expires") < spec.index("A: the ACK")
     assert simulator.requested
+
+
+def test_no_two_lines_are_drawn_alike_with_or_without_points() -> None:
+    looks = [look(place) for place in range(32)]
+    assert len({(color, tuple(dash)) for color, _, dash in looks}) == 32
+
+
+def test_long_labels_of_boxes_have_several_lines() -> None:
+    label = "NewReno, less careful bugfix"
+    chart = box_plot("Title", "", "time (s)", [Box(label, Summary(1, 1.0, 1.0, 1.0, 1.0, 1.0))])
+    svg = vl_convert.vegalite_to_svg(chart.to_dict(validate=False))
+    assert re.findall(r"<tspan[^>]*>([^<]*)", svg) == ["NewReno,", "less careful bugfix"]
 
 
 def test_a_file_name_has_no_special_characters() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,148 @@ def test_an_axis_of_quantities_is_sorted_by_their_numbers() -> None:
     assert "'type': 'log'" in spec, "the delays grow by factors"
     linear = str(plot.sweep(runs(), log_x=False).chart.to_dict(validate=False))
     assert "'type': 'log'" not in linear
+
+
+@pytest.mark.parametrize("log_x", [True, False])
+@pytest.mark.parametrize(
+    ("column", "values", "said"),
+    [
+        ("link.radio.rate_bps", [9.6e3, 28.8e3, 64e3], ["9.6", "28.8", "64"]),
+        ("link.radio.delay_s", [0.05, 0.125, 0.25], ["50", "125", "250"]),
+        ("link.radio.loss", [0.005, 0.015, 0.125], ["0.005", "0.015", "0.125"]),
+        ("tcp.mss", [536, 1460, 65495], ["536", "1460", "65495"]),
+    ],
+)
+def test_places_of_an_axis_are_the_values_of_the_grid(
+    column: str, values: list[float], said: list[str], *, log_x: bool
+) -> None:
+    grid = pl.concat(
+        [
+            runs()
+            .filter(pl.col("link.radio.delay") == "5 ms")
+            .drop("link.radio.delay", "link.radio.delay_s")
+            .with_columns(pl.lit(value).alias(column))
+            for value in values
+        ]
+    )
+    shown = texts(plot.sweep(grid, x=column, log_x=log_x, width_in=12))
+    title = next(text for text in shown if text.startswith(column.rpartition("_")[0] or column))
+    assert shown[: shown.index(title)][-3:] == said
+
+
+def unfinished(*points: tuple[str, str]) -> pl.DataFrame:
+    """As `runs`, but at these delays no run of these senders has finished."""
+    cut = pl.any_horizontal(
+        (pl.col("link.radio.delay") == delay) & (pl.col("sender") == sender)
+        for delay, sender in points
+    )
+    return runs().with_columns(completed=~cut, elapsed_s=pl.when(~cut).then(pl.col("elapsed_s")))
+
+
+@pytest.mark.parametrize("x", ["link.radio.delay_s", "link.radio.delay"])
+def test_a_point_at_which_no_run_has_finished_stays_in_the_figure(x: str) -> None:
+    table = unfinished(("100 ms", "sack"), ("100 ms", "sack+frto"), ("20 ms", "sack"))
+    table = table if x.endswith("_s") else table.drop("link.radio.delay_s")
+    figure = plot.sweep(table, None, x)
+    said = texts(figure)
+    assert {"100", "100 ms"} & set(said), "the axis has all points of the grid"
+    assert said.count("0/10") == 3
+    assert said.count("10/10") == 5
+    assert "some runs unfinished" not in said, "no marker is hollow"
+    assert sum("0 of 10 runs finished; shown: 0 values." in line for line in figure.caption) == 3
+
+
+def test_a_sender_of_which_no_run_has_finished_is_in_the_key_of_a_distribution() -> None:
+    none = unfinished(*((delay, "sack") for delay in DELAYS))
+    assert "sack (0/40 finished)" in texts(plot.cdf(none, by=["sender"]))
+
+
+def test_a_line_is_interrupted_where_no_run_has_finished() -> None:
+    figure = plot.sweep(unfinished(("20 ms", "sack")), by=["sender"])
+    paths = re.findall(r'd="(M[^"]*)"[^>]*stroke-width="0.96"', figure.svg())
+    assert [path.count("M") for path in paths] == [2, 1]
+
+
+def test_a_finished_run_without_a_value_is_in_the_caption() -> None:
+    none = pl.when(pl.col("link.radio.delay") != "20 ms").then(pl.col("unneeded"))
+    figure = plot.sweep(runs().with_columns(unneeded=none), "unneeded")
+    assert figure.caption[1:] == ("sack at 20 ms: no value.", "sack+frto at 20 ms: no value.")
+    assert "20" in texts(figure)
+
+
+def test_finished_runs_of_close_points_do_not_overlap() -> None:
+    close = unfinished(("100 ms", "sack")).with_columns(
+        pl.when(pl.col("link.radio.delay_s") < 0.05)
+        .then(0.001 * pl.col("link.radio.delay_s"))
+        .otherwise(pl.col("link.radio.delay_s"))
+        .alias("link.radio.delay_s")
+    )
+    said = texts(plot.sweep(close, log_x=False))
+    assert "0/10" in said
+    assert "10/10" not in said
+
+
+LONG = ["sack+frto", "sack+eifel:rfc3522+rfc4015", "sack+dsack:linux+rfc4015+cubic"]
+
+
+def long_names() -> pl.DataFrame:
+    """Twelve groups with long names."""
+    one = runs().filter(pl.col("sender") == "sack")
+    parts = [one.with_columns(sender=pl.lit(sender)) for sender in LONG]
+    return pl.concat(parts)
+
+
+def whole(svg: str, name: str) -> bool:
+    """Is the text in the figure, in one line or in several?"""
+    lines = re.findall(r"<text[^>]*>(.*?)</text>", svg)
+    spaces = re.compile(r"<[^>]*>|\s")
+    return name.replace(" ", "") in {spaces.sub("", line) for line in lines}
+
+
+@pytest.mark.parametrize("column", ["ieee", "acm"])
+def test_labels_of_boxes_are_whole(column: str) -> None:
+    svg = plot.boxes(long_names(), column=column).svg()
+    for name in LONG:
+        for delay in DELAYS:
+            assert whole(svg, f"{name}, delay {delay}")
+    assert "…" not in svg
+    places = re.findall(
+        r'text-anchor="end" transform="translate\(-2,([\d.]+)\)"[^>]*>(.*?)</t', svg
+    )
+    spans = sorted((float(y), float(y) + 9.2 * label.count("dy=")) for y, label in places)
+    assert all(after[0] - before[1] > 8 for before, after in pairwise(spans)), "none overlap"
+
+
+def test_labels_of_places_are_whole() -> None:
+    both = pl.concat([long_names(), runs()])
+    for sender in (LONG, [*LONG, "sack", "sack+frto"]):
+        few = both.filter(pl.col("sender").is_in(sender))
+        svg = plot.sweep(few, None, "sender").svg()
+        assert all(whole(svg, name) for name in sender)
+        assert "…" not in svg
+
+
+def test_many_lines_of_a_distribution_are_told_apart_beside_a_panel_of_its_size() -> None:
+    def drawn(table: pl.DataFrame) -> dict[str, Any]:
+        figure = plot.cdf(table)
+        return dict(figure.chart.to_dict(validate=False)["vconcat"][1])
+
+    few = drawn(long_names().filter(pl.col("link.radio.delay") == "5 ms"))
+    many = drawn(long_names())
+    looks = [(layer["mark"]["color"], str(layer["mark"]["strokeDash"])) for layer in many["layer"]]
+    assert len(set(looks)) == 12
+    assert many["height"] > 0.9 * few["height"]
+    assert "1.0" in texts(plot.cdf(long_names()))
+
+
+def test_an_entry_that_is_wider_than_the_figure_has_several_lines() -> None:
+    table = long_names().filter(pl.col("link.radio.delay") == "5 ms")
+    table = table.with_columns(completed=pl.col("run") > 2, sender="linux+" + pl.col("sender"))
+    figure = plot.cdf(table, width_in=2.4)
+    (panel,) = figure.chart.to_dict(validate=False)["vconcat"][1:]
+    assert panel["width"] > 0.75 * 2.4 * 72
+    said = "".join(texts(figure)).replace(" ", "")
+    assert all(f"linux+{name}(7/10finished)" in said for name in LONG)
 
 
 def test_points_are_medians_with_quartiles() -> None:

@@ -71,6 +71,12 @@ def test_texts_in_another_font_or_with_unknown_signs_stay(figure: Figure) -> Non
     assert "textLength" in with_widths(text.replace("Ü", "U"))
 
 
+def test_every_line_of_a_text_says_how_wide_it_is() -> None:
+    lines = '<tspan>sack,</tspan><tspan x="0" dy="9.2">loss 0.02</tspan>'
+    text = f'<text font-family="sans-serif" font-size="10px">{lines}</text>'
+    assert re.findall(r'textLength="([\d.]+)"', with_widths(text)) == ["23.34", "40.02"]
+
+
 def test_figures_of_reports_say_it_too(tmp_path: Path) -> None:
     text = {"text": {"value": "some words"}}
     spec = {"data": {"values": [{}]}, "mark": "text", "encoding": text}

@@ -10,7 +10,7 @@ import polars as pl
 
 from rtolab.experiments.explanation import Demonstration, Explanation
 from rtolab.result import Result
-from rtolab.stats import Estimate
+from rtolab.stats import DIGITS, Estimate, text_beside
 
 if TYPE_CHECKING:
     from rtolab.experiments.measured import ExperimentRuns, Runs
@@ -353,6 +353,7 @@ class Check:
         fitted: what was chosen after the result had been seen: an assumption or the bounds. Empty
             if everything was chosen before. Such a check is no independent evidence; `fitted`
             marks several.
+        statistic: of the runs, such as `medians`; empty if the name of the check has it.
     """
 
     name: str
@@ -364,11 +365,13 @@ class Check:
     failure_cause: Explanation | None = None
     basis: Basis = "unstated"
     fitted: str = ""
+    statistic: str = ""
 
     def judge(self, measured: ExperimentRuns) -> Judgement:
         """Measure and compare."""
         basis = "ours" if measured.experiment.ours else self.basis
-        return replace(self._judge(measured), basis=basis, fitted=self.fitted)
+        statistic = self.statistic if measured.runs > 1 else ""
+        return replace(self._judge(measured), basis=basis, fitted=self.fitted, statistic=statistic)
 
     def _judge(self, measured: ExperimentRuns) -> Judgement:
         found = self.measure(measured)
@@ -473,6 +476,7 @@ class Judgement:
             the cause is reasoned, not demonstrated.
         basis: does the paper say so, or do we expect it?
         fitted: what was chosen after the result had been seen; empty if nothing.
+        statistic: of the runs, such as `medians`; empty if there is one run, or the name has it.
     """
 
     name: str
@@ -485,6 +489,7 @@ class Judgement:
     shown_by: Demonstration | None = None
     basis: Basis = "unstated"
     fitted: str = ""
+    statistic: str = ""
 
     @property
     def is_missed(self) -> bool:
@@ -499,13 +504,15 @@ class Judgement:
         return "after" if self.fitted else "before"
 
     def measured_text(self) -> str:
-        """The text of the value, with its interval."""
+        """The text of the value, with its statistic and its interval."""
         if self.measured is None:
             return "nothing"
-        text = f"{self.measured:.4g}"
-        if self.interval is None:
-            return text
-        return f"{text} (95 %: {self.interval[0]:.3g} to {self.interval[1]:.3g})"
+        said = [self.statistic] if self.statistic else []
+        if self.interval is not None:
+            low, high = (text_beside(self.measured, end) for end in self.interval)
+            said.append(f"95 %: {low} to {high}")
+        text = f"{self.measured:.{DIGITS}g}"
+        return f"{text} ({'; '.join(said)})" if said else text
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,10 @@ def tables(measured: ExperimentRuns) -> tuple[Table, ...]:
         (believer.label, *(_gain(measured, believer, lie) for lie in LIES))
         for believer in BELIEVERS
     )
-    caption = "The rate of a misbehaving receiver, in percent of an honest one's (95 % intervals)"
+    caption = (
+        "The rate of a misbehaving receiver, in percent of an honest one's: ratios of medians "
+        "(95 % intervals)"
+    )
     return (Table(caption, ("sender", *LIES.values()), rows, digits=0),)
 
 

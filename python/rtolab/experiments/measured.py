@@ -222,7 +222,7 @@ def ratio(
             return None
         return ratio_of_medians(above, below)
 
-    return Check(name, _kind(bounds), measure, bounds, **parts)
+    return Check(name, _kind(bounds), measure, bounds, **parts, statistic="medians")
 
 
 def against_published(metric: Metric, variant: Variant, within: float, *, runs: int) -> Check:
@@ -234,7 +234,7 @@ def against_published(metric: Metric, variant: Variant, within: float, *, runs: 
 
     name = f"{metric.label.lower()}, measured / published: {variant.title}"
     bounds = {runs: Bounds(1 - within, 1 + within)}
-    return Check(name, "ratio", measure, bounds, basis="paper")
+    return Check(name, "ratio", measure, bounds, basis="paper", statistic="median")
 
 
 def near_published(metric: Metric, variant: Variant, within: float, *, runs: int) -> Check:
@@ -245,7 +245,8 @@ def near_published(metric: Metric, variant: Variant, within: float, *, runs: int
         return None if median is None else median - measured.published(variant.key, metric)
 
     name = f"{metric.label.lower()}, measured - published: {variant.title}"
-    return Check(name, "ratio", measure, {runs: Bounds(-within, within)}, basis="paper")
+    bounds = {runs: Bounds(-within, within)}
+    return Check(name, "ratio", measure, bounds, basis="paper", statistic="median")
 
 
 def mean(
@@ -269,7 +270,7 @@ def mean(
         values = measured.values(*of)
         return mean_of(values) if values.size else None
 
-    return Check(name, kind, measure, bounds, **parts)
+    return Check(name, kind, measure, bounds, **parts, statistic="mean")
 
 
 def median(
@@ -280,7 +281,11 @@ def median(
     **parts: Unpack[Parts],
 ) -> Check:
     """The median of a metric over the runs of a variant lies within bounds; see `mean`."""
-    return Check(name, kind, lambda measured: measured.median(*of), bounds, **parts)
+
+    def measure(measured: ExperimentRuns) -> float | None:
+        return measured.median(*of)
+
+    return Check(name, kind, measure, bounds, **parts, statistic="median")
 
 
 def difference(
@@ -296,7 +301,7 @@ def difference(
         left, right = measured.median(*minuend), measured.median(*subtrahend)
         return None if left is None or right is None else left - right
 
-    return Check(name, _kind(bounds), measure, bounds, **parts)
+    return Check(name, _kind(bounds), measure, bounds, **parts, statistic="medians")
 
 
 def derived(

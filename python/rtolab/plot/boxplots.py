@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from rtolab.plot.style import Layers, Unit, styled
+from rtolab.plot.label_lines import expression, wrapped
+from rtolab.plot.style import LABEL_PX, Layers, Unit, styled
 from rtolab.plot.trace_panels import (
     BLACK,
     BLUE,
@@ -22,12 +23,13 @@ from rtolab.plot.trace_panels import (
     rows,
     tips,
 )
+from rtolab.plot.widths import text_width
 
 if TYPE_CHECKING:
     from rtolab.experiments.base import Curves, Point
     from rtolab.stats import Summary
 
-BOX_WIDTH = 56
+BOX_WIDTH, BOX_STEP = 56, 130
 PUBLISHED, OUTSIDE = "published median", "published median, outside of the band"
 
 
@@ -74,8 +76,15 @@ def box_plot(title: str, subtitle: str, quantity: str, boxes: Sequence[Box]) -> 
         }
         for box in boxes
     ]
-    axis = alt.Axis(labelAngle=0, labelLimit=140, ticks=False, labelPadding=8, title=None)
     labels = [box.label for box in boxes]
+    axis = alt.Axis(
+        labelAngle=0,
+        labelLimit=0,
+        labelExpr=expression({label: wrapped(label, _fits_box) for label in labels}),
+        ticks=False,
+        labelPadding=8,
+        title=None,
+    )
     x = alt.X("label:N", sort=labels, axis=axis, scale=alt.Scale(paddingOuter=0.3))
     base = Unit(alt.InlineData(values=values)).encode(x)
 
@@ -95,14 +104,34 @@ def box_plot(title: str, subtitle: str, quantity: str, boxes: Sequence[Box]) -> 
     ]
     if any(box.published is not None for box in boxes):
         layers.append(_published(base, [PUBLISHED]).encode(y("published")))
-    chart = Layers(layer=layers, width=130 * len(boxes), height=380)
+    chart = Layers(layer=layers, width=BOX_STEP * len(boxes), height=380)
     return styled(chart, _title(title, subtitle))
+
+
+def _fits_box(line: str) -> bool:
+    """Does a line of a label fit beside those of the next boxes, in a wider font, too?"""
+    return text_width(line, LABEL_PX) < 0.9 * BOX_STEP
 
 
 CURVE_WIDTH, CURVE_HEIGHT = 620, 400
 COLORS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK, GREY)
 SHAPES = ("circle", "square", "triangle-up", "cross", "triangle-down", "triangle-right")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+
+
+def look(place: int) -> tuple[str, str, list[int]]:
+    """The colour, shape and dash of the line at this place; no two of 32 are drawn alike.
+
+    Lines of the same colour differ in their dashes, which lines without points have, too.
+    """
+    dash = place + place // len(COLORS)
+    return (
+        COLORS[place % len(COLORS)],
+        SHAPES[place % len(SHAPES)],
+        DASHES[dash % len(DASHES)],
+    )
+
+
 APART = 2.5
 """The horizontal offset of lines, in pixels, so that error bars do not hide each other."""
 DENSE = 40
@@ -158,7 +187,7 @@ def _line(
     base = Unit(rows(pl.DataFrame(points, schema=POINT))).encode(
         at[0], _look("color", lines, COLORS)
     )
-    dash = DASHES[lines.index(str(points[0]["series"])) % len(DASHES)]
+    _, _, dash = look(lines.index(str(points[0]["series"])))
     tooltip = tips("series:N", "x:Q", "y:Q", "low:Q", "high:Q")
     shown = 60 if len(points) <= DENSE else 0
     return [
@@ -217,7 +246,7 @@ def _band_panel(group: str, bands: Sequence[Band], *, labelled: bool) -> alt.Lay
         for band in mine
     ]
     names = [PUBLISHED if band.low <= band.published <= band.high else OUTSIDE for band in bands]
-    axis = alt.Axis(title=None, labelLimit=180, ticks=False, labelPadding=8, labels=labelled)
+    axis = alt.Axis(title=None, labelLimit=0, ticks=False, labelPadding=8, labels=labelled)
     y = alt.Y("label:N", sort=[band.label for band in mine], axis=axis)
     base = Unit(alt.InlineData(values=values)).encode(y)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, Unpack
 
 import altair as alt
 import polars as pl
 
-from rtolab.plot.boxplots import COLORS, DASHES
-from rtolab.plot.keys import Key, key_rows
+from rtolab.plot.boxplots import look
+from rtolab.plot.keys import Key, height_above, key_rows
+from rtolab.plot.label_lines import LINE_EM, wrapped
 from rtolab.plot.paper import POINTS, Figure, Format, FormatOptions
 from rtolab.plot.style import Chart, Layers, Unit
 from rtolab.plot.summaries import (
@@ -28,8 +28,10 @@ from rtolab.plot.summaries import (
 from rtolab.plot.trace_panels import SKY, rows
 from rtolab.plot.trace_plot import StackedChart
 
-DASHED = tuple(dash for dash, _ in product(DASHES, range(2)))
-"""Dashes for more lines than there are colours."""
+LABELS = 0.45
+"""The most room of the labels of boxes, relative to the width of the figure."""
+BOX_IN = 0.22
+"""The distance of boxes, in inches, unless labels of several lines need more."""
 
 
 def boxes(
@@ -63,7 +65,10 @@ def boxes(
     def draw(form: Format, width: float, height: float) -> Chart:
         return _boxes(plan, form, width, height)
 
-    return Figure(draw, Format.of(format_), (0.55 + 0.22 * len(plan.cells)) * POINTS, list(said))
+    form = Format.of(format_)
+    most = max(len(plan.lines(name, form)) for name in plan.names.values())
+    each = max(BOX_IN * POINTS, (LINE_EM * most + 0.4) * form.font_pt * (most > 1))
+    return Figure(draw, form, 0.55 * POINTS + each * len(plan.cells), list(said))
 
 
 def cdf(
@@ -96,7 +101,8 @@ def cdf(
     def draw(form: Format, width: float, height: float) -> Chart:
         return _cdf(plan, form, width, height)
 
-    return Figure(draw, Format.of(format_), 2.0 * POINTS, list(said))
+    form = Format.of(format_)
+    return Figure(draw, form, 2.0 * POINTS + height_above(plan.keys, form), list(said))
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,23 @@ class Plan:
         """The lowest and the highest value."""
         values = [value for cell in self.cells for value in cell.values]
         return min(values), max(values)
+
+    @property
+    def keys(self) -> list[Key]:
+        """The entries of the lines in a key, unless a single one has nothing to say.
+
+        Groups without a value are among them, so that the figure says that they have none.
+        """
+        keys = []
+        for at, cell in enumerate(self.cells):
+            name, (color, _, dash) = self.names[cell.group], look(at)
+            said = name if cell.is_whole else f"{name} ({cell.said} finished)"
+            keys.append(Key(said, "line", color, dash=tuple(dash)))
+        return keys if len(self.cells) > 1 or "(" in keys[0].text else []
+
+    def lines(self, name: str, form: Format) -> list[str]:
+        """The lines of the label of a box."""
+        return wrapped(name, lambda line: form.text_width(line) <= LABELS * form.width)
 
     def scale(self) -> alt.Scale:
         """The scale of the measure, with a margin."""
@@ -154,9 +177,12 @@ def _plan(
 def _boxes(plan: Plan, form: Format, width: float, height: float) -> StackedChart:
     scale, thickness = form.font_pt / 8.0, 0.8 * form.font_pt
     values = []
+    names = []
     for cell in plan.cells:
         five = cell.summary
-        name = plan.names[cell.group]
+        lines = plan.lines(plan.names[cell.group], form)
+        names.append("\n".join(lines))
+        up = (1 - len(lines)) * LINE_EM * form.font_pt / 2
         numbers = (
             {"q1": None}
             if five is None
@@ -168,9 +194,11 @@ def _boxes(plan: Plan, form: Format, width: float, height: float) -> StackedChar
                 "high": five.max,
             }
         )
-        values.append({"name": name, "said": cell.said, "whole": cell.is_whole, **numbers})
-    axis = alt.Axis(title=None, ticks=False, labelLimit=0.45 * form.width, domain=False)
-    y = alt.Y("name:N", sort=[*plan.names.values()], axis=axis)
+        label = {"name": names[-1], "up": up}
+        values.append({**label, "said": cell.said, "whole": cell.is_whole, **numbers})
+    # The labels of an axis would begin at the middle of a box, rather than lie around it.
+    axis = alt.Axis(title=None, ticks=False, labels=False, domain=False)
+    y = alt.Y("name:N", sort=names, axis=axis)
     base = Unit(alt.InlineData(values=values)).encode(y)
 
     def x(field: str) -> alt.X:
@@ -178,7 +206,15 @@ def _boxes(plan: Plan, form: Format, width: float, height: float) -> StackedChar
 
     thin = 0.7 * scale
     tick: dict[str, Any] = {"color": "black", "opacity": 1, "thickness": thin}
+    labels = base.mark_text(
+        align="right",
+        baseline="middle",
+        lineBreak="\n",
+        lineHeight=LINE_EM * form.font_pt,
+        dy=alt.ExprRef("datum.up"),
+    )
     layers = [
+        labels.encode(x=alt.value(-2), text=alt.Text("name:N")),
         base.mark_rule(color="black", strokeWidth=thin).encode(x("low"), alt.X2("high:Q")),
         base.mark_tick(height=0.5 * thickness, **tick).encode(x("low")),
         base.mark_tick(height=0.5 * thickness, **tick).encode(x("high")),
@@ -212,12 +248,11 @@ def _cdf(plan: Plan, form: Format, width: float, height: float) -> StackedChart:
         grid=True,
     )
     y = alt.Y("share:Q", axis=axis, scale=alt.Scale(domain=[0, 1.02], nice=False))
-    layers, keys = [], []
+    layers = []
     for at, cell in enumerate(plan.cells):
         if not cell.values:
             continue
-        name, color = plan.names[cell.group], COLORS[at % len(COLORS)]
-        dash = DASHES[at % len(DASHES)] if at < len(COLORS) else DASHED[at % len(DASHED)]
+        color, _, dash = look(at)
         line = Unit(rows(_steps(cell, end))).mark_line(
             color=color,
             interpolate="step-after",
@@ -226,9 +261,7 @@ def _cdf(plan: Plan, form: Format, width: float, height: float) -> StackedChart:
             clip=True,
         )
         layers.append(line.encode(x, y))
-        said = name if cell.is_whole else f"{name} ({cell.said} finished)"
-        keys.append(Key(said, "line", color, dash=tuple(dash)))
-    key = key_rows(keys if len(plan.cells) > 1 or "(" in keys[0].text else [], form, width, 0.0)
+    key = key_rows(plan.keys, form, width, 0.0)
     panel = Layers(layer=layers, width=width, height=height)
     return StackedChart(vconcat=[key, panel], spacing=0.4 * form.font_pt, bounds="flush")
 

@@ -11,8 +11,9 @@ from typing import Any, Unpack
 import altair as alt
 import polars as pl
 
-from rtolab.plot.boxplots import COLORS, DASHES, SHAPES
-from rtolab.plot.keys import ROW_EM, SMALLER, Key, key_rows
+from rtolab.plot.boxplots import look
+from rtolab.plot.keys import PANEL, Key, height_above, key_rows
+from rtolab.plot.label_lines import BREAKS, LINE_EM, expression, wrapped
 from rtolab.plot.paper import POINTS, Figure, Format, FormatOptions
 from rtolab.plot.style import Chart, Layers, Unit
 from rtolab.plot.summaries import (
@@ -32,19 +33,29 @@ from rtolab.stats import Summary
 
 APART = 1.6
 """The horizontal offset of lines, in points, so that their bars do not hide each other."""
+MOST_LINES = 3
+"""The most lines of the label of a place; longer ones stand upright."""
 FINISHED_EM = 0.95
 """The height of a row of finished runs."""
+DIGITS = ".12~g"
+"""The format of places, which shows them as the grid has them.
+
+Without a number of digits the renderer rounds to the distance of the ticks: 125 becomes 1.3e+2.
+"""
 GEOMETRIC = 8.0
 """The largest value of a logarithmic axis is at least this many times the smallest one."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a line: its place is a number in the shown unit, or a text."""
+    """A point of a line: its place is a number in the shown unit, or a text.
+
+    A point without a value, since no run has finished, has no five numbers.
+    """
 
     cell: Cell
     x: Any
-    five: Summary
+    five: Summary | None
 
 
 def sweep(
@@ -61,7 +72,8 @@ def sweep(
 ) -> Figure:
     """The medians of a measure over a key of a sweep, with bars from quartile to quartile.
 
-    Where not all runs have finished, the marker is hollow, with the finished runs of all beside it.
+    Where not all runs have finished, the marker is hollow, with the finished runs of all above the
+    panel. They are there, too, where no run has finished, and the axis has that point.
 
     Args:
         table: a table of a sweep, as `rtolab.sweep.read` gives it.
@@ -86,11 +98,11 @@ def sweep(
     names = named(found, choice.by)
     lines: dict[str, list[Point]] = {name: [] for name in names.values()}
     for cell in found:
-        five = cell.summary
-        if five is not None and cell.x is not None:
+        if cell.x is not None:
             at = cell.x if isinstance(cell.x, str) else across.factor * float(cell.x)
-            lines[names[cell.group]].append(Point(cell, at, five))
-    if not any(lines.values()):
+            lines[names[cell.group]].append(Point(cell, at, cell.summary))
+    fives = [five for points in lines.values() for point in points if (five := point.five)]
+    if not fives:
         raise no_value(rows, choice.y)
     places = list(dict.fromkeys(point.x for points in lines.values() for point in points))
     numbers = [place for place in places if not isinstance(place, str)]
@@ -99,7 +111,7 @@ def sweep(
         check_positive(str(choice.x), numbers or [0.0])
     log_x = _is_geometric(numbers) if log_x is None else log_x
     if log_y:
-        check_positive(choice.y, (at.five.q1 for points in lines.values() for at in points))
+        check_positive(choice.y, (five.q1 for five in fives))
     plan = Plan(lines, across.label, down.label, log_x=log_x, log_y=log_y)
     said = caption(
         found, names, "Medians, with bars from quartile to quartile,", thing(rows), x=choice.x
@@ -109,7 +121,8 @@ def sweep(
         return _Lines(plan, form, width, height).chart()
 
     form = Format.of(format_)
-    return Figure(draw, form, 2.2 * POINTS + plan.rows_above(form), list(said))
+    extra = plan.rows_above(form) + plan.labels_below(form)
+    return Figure(draw, form, 2.2 * POINTS + extra, list(said))
 
 
 @dataclass(frozen=True)
@@ -132,17 +145,59 @@ class Plan:
         ]
 
     def rows_above(self, form: Format) -> float:
-        """The height of what many lines add above the panel, in points, so that it keeps its own.
+        """The height of what many lines add above the panel, which keeps its own, in points."""
+        return height_above(self.keys, form) + FINISHED_EM * form.font_pt * len(self.partly)
 
-        The key has about two names in a row; two rows fit into the height of a figure as it is.
-        """
-        names = max(0.0, len(self.lines) / 2 - 2) * ROW_EM * SMALLER
-        return form.font_pt * (names + FINISHED_EM * len(self.partly))
+    def labels_below(self, form: Format) -> float:
+        """The height of what the labels of places need beyond a line, in points."""
+        if not self.has_texts:
+            return 0.0
+        places, standing = self.labels(form, PANEL * form.width)
+        if standing:
+            return max(form.text_width(place) for place in self.places) - form.font_pt
+        return (max(map(len, places)) - 1) * LINE_EM * form.font_pt
+
+    def labels(self, form: Format, width: float) -> tuple[list[list[str]], bool]:
+        """The lines of the labels of places that are texts, and whether they stand upright."""
+        room = width / max(1, len(self.places)) - 0.4 * form.font_pt
+
+        def fits(line: str) -> bool:
+            return form.text_width(line) <= room
+
+        texts = [wrapped(str(place), fits, BREAKS[:2]) for place in self.places]
+        if all(len(lines) <= MOST_LINES and all(map(fits, lines)) for lines in texts):
+            return texts, False
+        return [[str(place)] for place in self.places], True
+
+    @property
+    def has_texts(self) -> bool:
+        """Are places texts rather than numbers?"""
+        return any(isinstance(place, str) for place in self.places)
+
+    @property
+    def places(self) -> list[Any]:
+        """The places of the horizontal axis."""
+        return list(dict.fromkeys(point.x for point in self.points))
 
     @property
     def points(self) -> list[Point]:
         """The points of all lines."""
         return [point for points in self.lines.values() for point in points]
+
+    @property
+    def fives(self) -> list[Summary]:
+        """The five numbers of the points that have values."""
+        return [point.five for point in self.points if point.five]
+
+    @property
+    def keys(self) -> list[Key]:
+        """The entries of the lines in a key."""
+        keys = []
+        for at, (name, points) in enumerate(self.lines.items()):
+            if points:
+                color, shape, dash = look(at)
+                keys.append(Key(name, "both", color, shape=shape, dash=tuple(dash), filled=True))
+        return keys
 
 
 def _is_geometric(values: Sequence[float]) -> bool:
@@ -161,17 +216,12 @@ class _Lines:
     def __init__(self, plan: Plan, form: Format, width: float, height: float) -> None:
         self.plan, self.form = plan, form
         self.scale = form.font_pt / 8.0
-        points = plan.points
-        ends = [end for point in points for end in (point.five.q1, point.five.q3)]
+        ends = [end for five in plan.fives for end in (five.q1, five.q3)]
         self.low = min(ends) / 1.15 if plan.log_y else min(0.0, *ends)
         self.high = max(ends) * (1.15 if plan.log_y else 1.06)
         if self.high <= self.low:
             self.high = self.low + 1.0
-        self.texts = any(isinstance(point.x, str) for point in points)
-        self.looks = {
-            name: (COLORS[at % len(COLORS)], SHAPES[at % len(SHAPES)], DASHES[at % len(DASHES)])
-            for at, name in enumerate(plan.lines)
-        }
+        self.looks = {name: look(at) for at, name in enumerate(plan.lines)}
         self.width, self.height = width, height
         self.direct = self._fit_labels()
 
@@ -185,30 +235,30 @@ class _Lines:
         """The vertical places of names at the ends of lines, if they do not overlap."""
         lines = {name: points for name, points in self.plan.lines.items() if points}
         widest = max((self.form.text_width(name, of=0.9) for name in lines), default=0.0)
-        if self.texts or len(lines) < 2 or widest > 0.27 * self.form.width:
+        if self.plan.has_texts or len(lines) < 2 or widest > 0.27 * self.form.width:
             return {}
         last = max(point.x for points in lines.values() for point in points)
         if any(max(point.x for point in points) != last for points in lines.values()):
             return {}
+        ends = {name: max(points, key=lambda p: p.x).five for name, points in lines.items()}
         places = {
-            name: self.height * self._down(max(points, key=lambda p: p.x).five.median)
-            for name, points in lines.items()
+            name: self.height * self._down(five.median) for name, five in ends.items() if five
         }
+        if len(places) < len(lines):
+            return {}
         ordered = sorted(places.values())
         gaps = [after - before for before, after in pairwise(ordered)]
         return places if min(gaps, default=99.0) >= 1.1 * self.form.font_pt else {}
 
     def chart(self) -> StackedChart:
         layers: list[alt.Chart] = []
-        keys: list[Key] = []
         for at, (name, points) in enumerate(self.plan.lines.items()):
             if points:
                 layers += self._line(name, points, APART * (at - (len(self.plan.lines) - 1) / 2))
-                color, shape, dash = self.looks[name]
-                keys.append(Key(name, "both", color, shape=shape, dash=tuple(dash), filled=True))
+        keys = self.plan.keys
         if self.direct or len(keys) < 2:
             keys = []
-        if any(not point.cell.is_whole for point in self.plan.points):
+        if any(point.five and not point.cell.is_whole for point in self.plan.points):
             keys.append(Key("some runs unfinished", "point", BLACK))
         partly = self.plan.partly
         for row, name in enumerate(reversed(partly)):
@@ -219,8 +269,14 @@ class _Lines:
         return StackedChart(vconcat=[key, panel], spacing=gap, bounds="flush")
 
     def _finished(self, name: str, up: float) -> list[alt.Chart]:
-        """The finished runs of each point of a line, above the panel."""
-        values = [{"x": point.x, "said": point.cell.said} for point in self.plan.lines[name]]
+        """The finished runs of each point of a line, above the panel.
+
+        Where they would overlap, those of points that are whole are left out.
+        """
+        points = self.plan.lines[name]
+        if self._overlap(points):
+            points = [point for point in points if not point.cell.is_whole]
+        values = [{"x": point.x, "said": point.cell.said} for point in points]
         looks: dict[str, Any] = {"color": self.looks[name][0], "fontSize": 0.85 * self.form.font_pt}
         text = Unit(alt.InlineData(values=values)).mark_text(baseline="bottom", **looks)
         label = Unit(alt.InlineData(values=[{}])).mark_text(
@@ -231,23 +287,56 @@ class _Lines:
             label.encode(x=alt.value(-1.2 * self.form.font_pt), y=alt.value(-up)),
         ]
 
+    def _overlap(self, points: Sequence[Point]) -> bool:
+        """Would the finished runs of these points overlap?"""
+        room = [(self._across(p.x), self.form.text_width(p.cell.said, of=1.0)) for p in points]
+        return any(
+            to - at < (first + second) / 2 for (at, first), (to, second) in pairwise(sorted(room))
+        )
+
+    def _across(self, place: Any) -> float:
+        """About the distance of a place from the left edge of the panel."""
+        places = self.plan.places
+        if self.plan.has_texts:
+            return self.width * (places.index(place) + 0.4) / (len(places) - 0.2)
+        low, high = min(places), max(places)
+        if low == high:
+            return self.width / 2
+        if self.plan.log_x:
+            return self.width * log(place / low) / log(high / low)
+        return float(self.width * (place - low) / (high - low))
+
     def _x(self) -> alt.X:
-        values = list(dict.fromkeys(point.x for point in self.plan.points))
-        if self.texts:
-            axis = alt.Axis(title=self.plan.x_label, labelAngle=0, labelLimit=90, ticks=False)
-            return alt.X("x:N", sort=values, axis=axis, scale=alt.Scale(type="point", padding=0.4))
+        values = self.plan.places
+        if self.plan.has_texts:
+            return self._x_of_texts(values)
         few = sorted(values) if len(values) <= 9 else alt.Undefined
         axis = alt.Axis(
-            title=self.plan.x_label, values=few, labelOverlap=True, format="~g", grid=False
+            title=self.plan.x_label, values=few, labelOverlap="greedy", format=DIGITS, grid=False
         )
         low, high = min(values), max(values)
         aside = APART * self.scale * (len(self.plan.lines) - 1) / 2
         scale: dict[str, Any] = {"nice": False, "zero": False, "padding": 5 + aside}
+        # Of a point without a value, no mark has the place.
+        scale["domain"] = [low, high]
         if self.plan.log_x:
             scale["type"] = "log"
         elif low == high:
             scale["domain"] = [float(low) - 1, float(high) + 1]
         return alt.X("x:Q", axis=axis, scale=alt.Scale(**scale))
+
+    def _x_of_texts(self, values: list[Any]) -> alt.X:
+        shown, standing = self.plan.labels(self.form, self.width)
+        lines = dict(zip(map(str, values), shown, strict=True))
+        axis = alt.Axis(
+            title=self.plan.x_label,
+            labelAngle=-90 if standing else 0,
+            labelLimit=0,
+            labelLineHeight=LINE_EM * self.form.font_pt,
+            labelExpr=expression(lines),
+            ticks=False,
+        )
+        return alt.X("x:N", sort=values, axis=axis, scale=alt.Scale(type="point", padding=0.4))
 
     def _y(self, field: str) -> alt.Y:
         count = max(3, int(self.height / (2.5 * self.form.font_pt)))
@@ -261,9 +350,10 @@ class _Lines:
         values = [
             {
                 "x": point.x,
-                "median": point.five.median,
-                "q1": point.five.q1,
-                "q3": point.five.q3,
+                # Where no run has finished, the line is interrupted.
+                "median": point.five and point.five.median,
+                "q1": point.five and point.five.q1,
+                "q3": point.five and point.five.q3,
                 "whole": point.cell.is_whole,
             }
             for point in points

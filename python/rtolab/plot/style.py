@@ -22,6 +22,9 @@ Chart = alt.LayerChart | alt.VConcatChart | alt.HConcatChart
 
 AnyChart = TypeVar("AnyChart", bound=Chart)
 
+LABEL_PX = 12
+"""The font size of the labels of axes."""
+
 _sharing = ContextVar("sharing", default=False)
 
 
@@ -104,7 +107,7 @@ def styled(chart: AnyChart, title: alt.TitleParams) -> AnyChart:
     chart.config = alt.Config(
         font="sans-serif",
         axis=alt.AxisConfig(
-            labelFontSize=12,
+            labelFontSize=LABEL_PX,
             titleFontSize=13,
             titlePadding=8,
             gridColor="#e6e6e6",

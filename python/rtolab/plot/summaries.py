@@ -295,12 +295,14 @@ def caption(
     of = counted(last, thing) if first == last else f"{first} to {counted(last, thing)}"
     yield f"{what} of {of}."
     for cell in cells_:
+        place = "" if cell.x is None else f" at {in_unit(x or '', cell.x)}"
         if not cell.is_whole:
-            place = "" if cell.x is None else f" at {in_unit(x or '', cell.x)}"
             yield (
                 f"{names[cell.group]}{place}: {cell.finished} of {cell.runs} runs finished; "
                 f"shown: {counted(len(cell.values), 'value')}."
             )
+        elif not cell.values:
+            yield f"{names[cell.group]}{place}: no value."
 
 
 def no_value(table: pl.DataFrame, y: str) -> Error:

@@ -65,7 +65,8 @@ KERNED_11 = -74, -55
 UNKNOWN = 600
 FONTS = ("Liberation Sans", "sans-serif")
 """The first font of texts that the renderer draws with these widths."""
-TEXT = re.compile(r"<text (?P<looks>[^>]*)>(?P<text>[^<]+)</text>")
+TEXT = re.compile(r"<text (?P<looks>[^>]*)>(?P<text>[^<]+|(?:<tspan[^>]*>[^<]*</tspan>)+)</text>")
+LINE = re.compile(r"<tspan(?P<looks>[^>]*)>(?P<text>[^<]*)</tspan>")
 FAMILY = re.compile(r'font-family="([^",]*)')
 SIZE = re.compile(r'font-size="([\d.]+)px"')
 
@@ -94,13 +95,25 @@ def with_widths(svg: str) -> str:
 
 
 def _with_width(found: re.Match[str]) -> str:
-    looks, text = found["looks"], html.unescape(found["text"])
+    looks, text = found["looks"], found["text"]
     family, size = FAMILY.search(looks), SIZE.search(looks)
-    bold = 'font-weight="bold"' in looks
-    if family is None or size is None or family[1] not in FONTS or len(text) < 2:
+    if family is None or size is None or family[1] not in FONTS:
         return found[0]
-    if not all(sign in SIGNS[bold] for sign in text):
-        return found[0]
-    width = f"{text_width(text, float(size[1]), bold=bold):.2f}".rstrip("0").rstrip(".")
-    fixed = f'textLength="{width}" lengthAdjust="spacingAndGlyphs"'
-    return f"<text {looks} {fixed}>{found['text']}</text>"
+    em, bold = float(size[1]), 'font-weight="bold"' in looks
+
+    def line(part: re.Match[str]) -> str:
+        fixed = _fixed(part["text"], em, bold=bold)
+        return f"<tspan{part['looks']}{fixed}>{part['text']}</tspan>"
+
+    if LINE.match(text):
+        return f"<text {looks}>{LINE.sub(line, text)}</text>"
+    return f"<text {looks}{_fixed(text, em, bold=bold)}>{text}</text>"
+
+
+def _fixed(escaped: str, size: float, *, bold: bool) -> str:
+    """The attributes that give a text its width, if that is known."""
+    text = html.unescape(escaped)
+    if len(text) < 2 or not all(sign in SIGNS[bold] for sign in text):
+        return ""
+    width = f"{text_width(text, size, bold=bold):.2f}".rstrip("0").rstrip(".")
+    return f' textLength="{width}" lengthAdjust="spacingAndGlyphs"'

@@ -313,7 +313,7 @@ FIG4_RATES = experiment(
             failure_cause=demonstrated(
                 "at 144 kbit/s the queue hides the cost of a drop, and at 1920 kbit/s it does not",
                 "rtolab reproduce arq2002/fig4-rates",
-                "the gain is 2.4, 4.0 and 10.6 % at 144 kbit/s and 20.2, 15.0 and 12.9 % at 1920 "
+                "the gain is 2.4, 4.0 and 10.6 % at 144 kbit/s and 20.2, 15.0 and 13.0 % at 1920 "
                 "kbit/s, at 10, 50 and 100 ms",
             ),
             basis="paper",

@@ -167,7 +167,7 @@ FRONTIER = Curves(
 
 def compared(column: str, first: Policy, second: Policy, bounds: Bounds) -> Check:
     """The quotient of a mean of two policies at 300 ms lies within bounds."""
-    what = {"resume": "resume delay", "probes": "probes"}[column]
+    what = {"resume": "mean resume delay", "probes": "probes a minute"}[column]
 
     def measure(measured: ExperimentRuns) -> float | None:
         one, other = (
