@@ -77,7 +77,8 @@ class Score:
         link_s: the part of the excess that the link causes: it holds or loses all, or is slower.
             `None` unless recovered.
         sent_bytes: bytes in the data direction, with all headers.
-        unneeded_bytes: unneeded retransmissions, in bytes.
+        unneeded_bytes: unneeded retransmissions, in bytes; for encrypted datagrams an upper bound,
+            which includes the headers of additional packets.
         runs: the scores of all runs, lowest first.
         doubts: reasons why another run may have another score.
         said: the last output line of a failed command.
@@ -184,7 +185,8 @@ def link_part(scenario: Scenario, run: TransferMeasurement, undisturbed_s: float
 def _scored(scenario: Scenario, run: TransferMeasurement, reference: UndisturbedTransfer) -> Score:
     unneeded = run.unneeded_bytes
     if unneeded is None:
-        # Data beyond that of the undisturbed transfer had arrived before.
+        # Copies beyond the data of the undisturbed transfer had arrived before. The excess is an
+        # upper bound: it includes the headers of additional packets, which need no copies.
         unneeded = max(run.arrived_bytes - reference.arrived_bytes, 0)
         if reference.shows_copies:
             # Equal datagrams are copies, also those that a queue drops.
