@@ -81,7 +81,7 @@ class Score:
             which includes the headers of additional packets.
         runs: the scores of all runs, lowest first.
         doubts: reasons why another run may have another score.
-        said: the last output line of a failed command.
+        said: the last output line of the client and the server if the transfer failed.
         exit_status: the exit status of a client that failed; else `None`.
         resume_s: see `TransferMeasurement`, as the following.
         declared_losses: packets that were declared lost.

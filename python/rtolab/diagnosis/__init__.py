@@ -230,7 +230,11 @@ def diagnose(
     summary = document["summary"]
     read = summary["packets"] or summary.get("events") or any(document.get("skipped", {}).values())
     if document["error"] and not read:
-        raise Error(f"{capture}: {document['error']}")
+        # The reader of captures does not know that we also read logs.
+        error = document["error"].replace(
+            "neither pcap nor pcapng", "neither pcap, pcapng nor qlog"
+        )
+        raise Error(f"{capture}: {error}")
     return Diagnosis(str(capture), {"capture": str(capture), **document}, rows)
 
 
