@@ -829,6 +829,15 @@ class WithheldRetransmission(TypedDict):
     """The truth according to a repeated run without the retransmission."""
 
 @type_check_only
+class EmulatedServerEnd(TypedDict):
+    """The end of a server while its client ran, or before."""
+
+    code: int
+    """Its exit code; 128 plus the number of the signal that ended it."""
+    before_client: bool
+    """Did it end before it listened? Then the client did not start."""
+
+@type_check_only
 class EmulationReport(TypedDict):
     """The end of an emulation, and the results of its links and hosts."""
 
@@ -836,7 +845,7 @@ class EmulationReport(TypedDict):
     """The shortest round trip of a flow, in seconds, without transmission and queueing."""
     returncode: int | None
     """The exit status of the command, as in `subprocess`: -N for signal N, None if it was
-    interrupted. 0 if the scenario's own flows ran."""
+    interrupted or did not start. 0 if the scenario's own flows ran."""
     interrupted: bool
     """Did Ctrl-C end it?"""
     elapsed_s: float
@@ -855,6 +864,8 @@ class EmulationReport(TypedDict):
     """Upper bounds for the time that packets waited in a host's device."""
     real_time: bool
     """Did the forwarding thread have real-time priority?"""
+    server_end: EmulatedServerEnd | None
+    """The end of the server of programs in guests, if it ended before the client."""
     withheld: list[WithheldRetransmission]
     """The retransmissions that repeated runs withheld, by flow and time."""
 
@@ -1102,7 +1113,8 @@ def emulate_programs(
     Args:
         path: the scenario, a TOML file.
         guest: the folder and the description of a kernel.
-        client: program and arguments. It starts once the server listens.
+        client: program and arguments. It starts once the server listens, and does not start if the
+            server ends before.
         others: hosts whose guests have another kernel, with its folder and its description.
         server: a command line for sh.
         set: values that replace the scenario's: dotted key, and value as TOML or bare string.

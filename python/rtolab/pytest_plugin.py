@@ -143,7 +143,9 @@ def _stored(path: Path, which: Suite, scenarios: Sequence[Scenario]) -> dict[str
 
 def _with_arguments(message: str) -> str:
     """A message of `conform` that names arguments in place of the command's options."""
-    ours, ends, said = message.partition("; its last line: ")
+    from rtolab.conform.run import LAST_LINE  # noqa: PLC0415
+
+    ours, ends, said = message.partition(LAST_LINE)
     ours = re.sub(r"compare with --seed \d+", "store it again with --rtolab-store", ours)
     ours = re.sub(r"--suite (\w+)", r"suite=\1", ours).replace("--limit", "limit_s")
     return re.sub(r"--(set|only|server)\b", r"\1", ours) + ends + said

@@ -38,6 +38,26 @@ def test_the_command_prints_the_answer_and_fails_on_spurious_losses(tmp_path: Pa
     assert document["answer"]["network"] == "late"
 
 
+def test_percentages_are_of_the_bytes_or_the_losses_of_a_log() -> None:
+    """20,092 of 291,092 stream bytes are retransmitted."""
+    for limit, status in (("6%", 1), ("7%", 0), ("20091", 1)):
+        assert run_here("diagnose", SERVER, "--fail-on", f"retransmissions>{limit}").returncode == (
+            status
+        )
+    found = diagnose(SERVER)
+    totals = found.document["summary"]["totals"]
+    assert found.whole("unknown") == totals["losses"] > 0
+    assert found.whole("unneeded") == totals["retransmissions"] > 0
+
+
+def test_bytes_of_a_log_are_not_added_to_the_segments_of_a_capture() -> None:
+    capture = min((LOGS.parent / "captures").glob("*.pcap*"))
+    done = run_here("diagnose", SERVER, capture, "--fail-on", "unneeded>0")
+    assert done.returncode == 2
+    assert "check the logs and the captures separately" in " ".join(done.stderr.split())
+    assert run_here("diagnose", SERVER, capture, "--fail-on", "timeouts>99").returncode == 0
+
+
 def test_a_truncated_log_is_diagnosed_up_to_its_end(tmp_path: Path) -> None:
     log = tmp_path / "cut.sqlog"
     log.write_bytes(gzip.decompress(SERVER.read_bytes())[:-50])

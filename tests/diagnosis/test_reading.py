@@ -135,7 +135,7 @@ def test_a_file_that_is_no_capture_gives_an_error_and_no_output(tmp_path: Path) 
         done = run(str(text), *options)
         assert done.returncode == 2
         assert done.stdout == b""
-        assert b"neither pcap nor pcapng" in done.stderr
+        assert b"neither pcap, pcapng nor qlog" in done.stderr
     assert not page.exists()
 
 

@@ -5,11 +5,12 @@ It has no TCP. A program only prints its arguments, and ends with status 3 if it
 otherwise with 0. A server prints nothing, opens a datagram socket and continues.
 
 Its own arguments before those of a kernel change it: `refuses` a setting, `lacks` programs, `waits`
-with programs that never end, `asks` with a server's connected socket, `panics` when a program
-starts, `spins` then without sleeping, `killed` at its first answer, `messages` about time as of
-Linux 6.1, which has no shared memory, `direct` interrupts and kicks by that memory. A `direct`
-guest has a time of its own and panics, as the kernel does, if it should go backwards: the guest
-number 0 naps after each request, and the others read the clock before they answer.
+with programs that never end, `ends=CODE` with a server that ends at once without a socket, `asks`
+with a server's connected socket, `panics` when a program starts, `spins` then without sleeping,
+`killed` at its first answer, `messages` about time as of Linux 6.1, which has no shared memory,
+`direct` interrupts and kicks by that memory. A `direct` guest has a time of its own and panics, as
+the kernel does, if it should go backwards: the guest number 0 naps after each request, and the
+others read the clock before they answer.
 """
 
 import mmap
@@ -263,6 +264,10 @@ def started(frame: bytes, kept: dict[bytes, bytes]) -> list[bytes]:
     kind, _, program = struct.unpack_from("=BBH", frame, 14)
     if kind != 12:
         return []
+    ends = re.search(r"\bends=(\d+)", " ".join(sys.argv)) if program == 1 else None
+    if ends:
+        status = int(ends[1]) << 8
+        return [ETHERNET + struct.pack("=BBHIi", 69, 0, program, 0, status)]
     if program == 1:
         state = b"01" if "asks" in sys.argv else b"07"
         kept[b"/proc/net/udp"] = b"heading\n 1: 00000000:1151 00000000:0000 " + state + b" "

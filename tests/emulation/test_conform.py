@@ -457,7 +457,7 @@ def test_a_dead_server_and_a_failing_client_have_different_errors() -> None:
     assert str(raised.value).endswith("the server ended with exit code 3: no certificate")
     with pytest.raises(rtolab.Error) as raised:
         conform(Stack("there", {}, "exec sleep 60", client, 0.5), [hold])
-    assert str(raised.value).endswith("its last line: nobody answers")
+    assert str(raised.value).endswith("; the last line of client and server: nobody answers")
 
 
 @pytest.mark.slow

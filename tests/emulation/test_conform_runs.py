@@ -393,7 +393,7 @@ def test_a_failed_transfer_of_a_process_has_its_last_line(
         conform(Stack("x", {}, "serve", ("get",)), [SMALL])
     assert str(raised.value) == (
         "x: the transfer of 20 kB that nothing disturbs failed with exit status 4: the client must "
-        "end with 0 when it has everything; its last line: cannot connect"
+        "end with 0 when it has everything; the last line of client and server: cannot connect"
     )
 
 

@@ -200,7 +200,17 @@ def test_wrong_settings_are_refused_in_words() -> None:
     wrong = {
         ("--device", "a b"): "is no device name",
         ("--device", "lo"): "another kind of device",
-        ("--mtu", "600"): "too small",
+        ("--mtu", "600"): (
+            "--mtu 600: too small for IPv6 addresses: the default --address fd00:9::1/64 is one; "
+            "expected 1280 or more, or IPv4 alone: --address 10.9.0.1/24"
+        ),
+        ("--mtu", "600", "--address", "fd00::1/64"): (
+            "--mtu 600: too small for IPv6 addresses: expected 1280 or more\n"
+        ),
+        ("--route", "10.1.0.0/16", "--route", "10.1.0.0/16"): (
+            "--route 10.1.0.0/16: found it twice; expected different networks"
+        ),
+        ("--route", "10.9.0.0/24"): "the network of --address 10.9.0.1/24 has this route already",
         ("--max-memory", "1", "--buffer", "900000"): "one alone takes",
         ("--buffer", "100"): "two segments",
         ("--sender", "sack+frot"): "unknown policy `frot`",

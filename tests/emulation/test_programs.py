@@ -106,6 +106,20 @@ def test_a_connected_udp_socket_does_not_count_as_listening(tmp_path: Path) -> N
         assert least_s <= report["elapsed_s"] < least_s + 0.5
 
 
+@pytest.mark.parametrize(("code", "least_s"), [(3, 0), (0, 3)])
+def test_a_client_does_not_start_if_its_server_ends_before_it_listens(
+    tmp_path: Path, code: int, least_s: float
+) -> None:
+    """A server that went to the background has three seconds."""
+    fake, log = fake_kernel(tmp_path / "kernel", f"ends={code}"), tmp_path / "log"
+    report = ran(fake, ["true"], log, server="serve")
+    assert report["server_end"] == {"code": code, "before_client": True}
+    assert report["returncode"] is None
+    assert least_s <= report["elapsed_s"] < least_s + 0.5
+    said = f"the server ended with exit code {code}\n" if code else ""
+    assert log.read_text() == f"{said}the server ended before it listened\n"
+
+
 def test_a_kernel_of_another_version_needs_a_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +195,28 @@ def test_a_program_finds_its_folder_its_environment_and_its_user() -> None:
     assert status == 1
     assert said == f"{Path.cwd()}\n{os.getuid()}\na name 10.83.0.2\nwrong\n"
     assert '"returncode": 7' in virtual("sh", "-c", "exit 7")[1]
+
+
+@pytest.mark.parametrize(
+    ("server", "status", "end"),
+    [
+        ("exit 3", 1, {"code": 3, "before_client": True}),
+        (f"{SERVE} & sleep 2; exit 4", 1, {"code": 4, "before_client": False}),
+        (f"{SERVE} & sleep 2; kill -9 $$", 1, {"code": 137, "before_client": False}),
+        (f"(sleep 1; exec {SERVE}) &", 0, {"code": 0, "before_client": False}),
+        (SERVE, 0, None),
+    ],
+)
+def test_a_server_that_fails_in_a_guest_fails_the_command(
+    server: str, status: int, end: object
+) -> None:
+    found, text, said = virtual("sh", "-c", "echo the client ran; sleep 4", server=server)
+    document = json.loads(text)
+    assert (found, document["server_end"]) == (status, end), said
+    assert document["good"] is (status == 0)
+    started = document["returncode"] is not None
+    assert started == ("the client ran" in said) == (server != "exit 3")
+    assert ("the server ended before it listened" in said) != started
 
 
 def test_captures_hold_the_datagrams_of_programs(tmp_path: Path) -> None:

@@ -219,8 +219,9 @@ def test_a_missing_capture_is_named_once(tmp_path: Path) -> None:
 
 
 def test_messages_name_arguments_in_place_of_options() -> None:
-    text = "--set kernel.frot: found; (--limit): select others with --only; its last line: --only"
-    expected = "set kernel.frot: found; (limit_s): select others with only; its last line: --only"
+    said = "; the last line of client and server: --only"
+    text = f"--set kernel.frot: found; (--limit): select others with --only{said}"
+    expected = f"set kernel.frot: found; (limit_s): select others with only{said}"
     assert _with_arguments(text) == expected
 
 

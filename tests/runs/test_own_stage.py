@@ -2,7 +2,7 @@
 
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 import pytest
@@ -66,6 +66,30 @@ def test_a_stage_that_drops_every_nth_frame_equals_a_list_of_drops() -> None:
     theirs = run(Every(25), set={f"{LINK}.drops": list(range(25, 10_000, 25))})
     assert alike(own, theirs)
     assert own.connections["lost_error"].sum() > 0
+
+
+STATE = threading.local()
+"""Python keeps it in the state of the thread."""
+
+
+class Counts(Stage):
+    """Counts its calls by the state of the thread in which they are."""
+
+    states: ClassVar[list[int]] = []
+
+    def on_frame(self, _: Frame) -> None:
+        STATE.calls = getattr(STATE, "calls", 0) + 1
+        self.states.append(STATE.calls)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_thread_keeps_its_python_state_during_a_run(jobs: int) -> None:
+    """Making one for each call takes ten times as long as the call."""
+    Counts.states.clear()
+    STATE.__dict__.clear()
+    run(Counts, sender="newreno", runs=2, jobs=jobs)
+    assert len(Counts.states) > 100
+    assert Counts.states.count(1) <= 2
 
 
 @pytest.mark.slow

@@ -33,7 +33,7 @@ pub use packet_socket::{KernelCounts, PacketFilter, PacketSocket, PacketSocketEr
 pub use programs::{OnOutput, Output, Programs};
 pub use report::{
     Counts, EffectiveSettings, EndReason, Exchange, HostReport, Lateness, LinkReport, Report,
-    WithheldRetransmission,
+    ServerEnd, WithheldRetransmission,
 };
 
 impl Emulator<'_> {

@@ -11,7 +11,7 @@ pub struct Programs<'a> {
     /// a host in braces by its address.
     pub client: &'a [String],
     /// A command line for `sh`, with the same substitutions. The client starts when a socket of the
-    /// server listens.
+    /// server listens, and does not start if the server ends before.
     pub server: Option<&'a str>,
     /// The maximum virtual time to wait for the server to listen. Then the client starts anyway.
     pub server_wait: Duration,

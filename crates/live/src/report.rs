@@ -49,6 +49,8 @@ pub struct Report {
     pub round_trip: Duration,
     /// Did the forwarding thread have real-time priority?
     pub real_time: bool,
+    /// The end of the server of programs on guests, if it ended before the client.
+    pub server_end: Option<ServerEnd>,
     /// The retransmissions that repeated runs withheld, by flow and time.
     pub withheld: Vec<WithheldRetransmission>,
 }
@@ -121,12 +123,23 @@ impl HostReport {
     }
 }
 
+/// The end of a server while its client ran, or before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerEnd {
+    /// Its exit code; 128 plus the number of the signal that ended it.
+    pub code: i32,
+    /// Did it end before it listened? Then the client did not start.
+    pub before_client: bool,
+}
+
 /// The reason why an emulation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum EndReason {
     /// The command exited.
     Exited(ExitStatus),
+    /// The server ended before it listened, so the client did not start.
+    ServerEnded,
     /// All flows ended.
     FlowsCompleted,
     /// The scenario's duration ended.

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Returns whether a job is to continue. If not, the job may return `None`.
-pub(crate) type KeepRunning<'a> = &'a mut dyn FnMut() -> bool;
+pub(crate) type KeepRunning<'a> = &'a mut (dyn FnMut() -> bool + Send);
 
 /// The results of `work(0)` to `work(total - 1)` in this order, or the first error in this order.
 ///
@@ -67,10 +67,10 @@ pub(crate) fn batch<T: Send, E: Send>(
 /// [`batch`] on the calling thread. `watch` is called when a job checks whether to continue.
 ///
 /// It starts no threads, so several threads can each run a batch at the same time.
-pub(crate) fn one_by_one<T, E>(
+pub(crate) fn one_by_one<T, E: Send>(
     total: usize,
     work: impl Fn(usize, KeepRunning<'_>) -> Result<Option<T>, E>,
-    mut watch: impl FnMut(usize) -> Result<(), E>,
+    mut watch: impl FnMut(usize) -> Result<(), E> + Send,
 ) -> Result<Vec<T>, E> {
     let mut last_watch = Instant::now();
     let mut results = Vec::with_capacity(total);

@@ -7,7 +7,7 @@ use rtolab_link::Stream;
 use rtolab_scenario::FileAccess;
 use rtolab_sim::{RareEvent, RareQuantity};
 
-use crate::batch::batch;
+use crate::batch::{KeepRunning, batch};
 use crate::error::{Error, guard, raise};
 use crate::simulate::{Evaluation, lab, loaded, report_progress, threads};
 
@@ -54,7 +54,7 @@ pub(crate) fn rare(
             };
             let event = RareEvent { quantity, at_least, runs };
             let stream = Stream::new(seed);
-            let estimate = |number: usize, keep_running: &mut dyn FnMut() -> bool| {
+            let estimate = |number: usize, keep_running: KeepRunning<'_>| {
                 let seed = stream.child(&number.to_string()).rng().bits();
                 guard(|| Ok(lab.split(&event, seed, keep_running)))
             };

@@ -63,7 +63,7 @@ fn stopped_by_the_watcher(
 }
 
 type Job<'a> = &'a (dyn Fn(usize, KeepRunning<'_>) -> Result<Option<()>, String> + Sync);
-type Watch<'a> = &'a mut dyn FnMut(usize) -> Result<(), String>;
+type Watch<'a> = &'a mut (dyn FnMut(usize) -> Result<(), String> + Send);
 
 #[test]
 fn an_error_of_the_watcher_stops_the_batch() {

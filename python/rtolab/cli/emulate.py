@@ -22,7 +22,9 @@ from rtolab.process import ends_in_order, stdout_is_stderr
 from rtolab.run import LARGEST_SEED, MOST_JOBS, find_scenario
 
 if TYPE_CHECKING:
+    from rtolab._rtolab import EmulationReport, Outcome
     from rtolab.emulation import EmulationResult
+    from rtolab.emulation.programs import ServerEnd
     from rtolab.kernel import Kernel
 
 
@@ -368,6 +370,45 @@ class Programs:
     others: dict[str, Kernel]
 
 
+def _run_in_guests(
+    which: tuple[Path, int], programs: Programs, settings: list[tuple[str, str]], keep: bool
+) -> tuple[Outcome, EmulationReport, ServerEnd | None]:
+    from rtolab.emulation import kernel_rows  # noqa: PLC0415
+    from rtolab.emulation.programs import ServerEnd  # noqa: PLC0415
+
+    assert programs.guest
+    outcome, report = _rtolab.emulate_programs(
+        which[0],
+        guest=(programs.guest.folder, programs.guest.title),
+        others=kernel_rows(programs.others),
+        client=programs.client,
+        server=programs.server,
+        set=settings,
+        seed=which[1],
+        keep=keep,
+    )
+    end = report["server_end"]
+    return outcome, report, ServerEnd(**end) if end else None
+
+
+def _run_in_namespaces(
+    which: tuple[Path, int], programs: Programs, settings: list[tuple[str, str]], keep: bool
+) -> tuple[Outcome, EmulationReport, ServerEnd | None]:
+    from rtolab.emulation.programs import ServerEnd, in_namespaces  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory() as folder:
+        file, argv = Path(folder) / "end", programs.client
+        if programs.server:
+            argv = in_namespaces(argv, programs.server, end=file)
+        outcome, report = _rtolab.emulate(
+            which[0], set=settings, seed=which[1], command=argv, keep=keep
+        )
+        end = ServerEnd.read(file)
+    if end:
+        report["server_end"] = {"code": end.code, "before_client": end.before_client}
+    return outcome, report, end
+
+
 def _command(
     which: tuple[str, int],
     programs: Programs,
@@ -376,40 +417,17 @@ def _command(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    from rtolab.emulation import EmulationResult, doubts, kernel_rows  # noqa: PLC0415
+    from rtolab.emulation import EmulationResult, doubts  # noqa: PLC0415
     from rtolab.emulation.placeholders import check_placeholders  # noqa: PLC0415
-    from rtolab.emulation.programs import ServerEnd, in_namespaces  # noqa: PLC0415
 
     scenario, seed = which
-    path, replaced, keep = find_scenario(scenario), list(settings.items()), out is not None
+    path = find_scenario(scenario)
     known = ["peer", *_hosts(path)]
     check_placeholders("CMD", programs.client, known)
     check_placeholders("--server", [programs.server or ""], known)
-    end = None
-    with (
-        ends_in_order(),
-        stdout_is_stderr() if as_json else nullcontext(),
-        tempfile.TemporaryDirectory() as folder,
-    ):
-        if programs.guest:
-            outcome, report = _rtolab.emulate_programs(
-                path,
-                guest=(programs.guest.folder, programs.guest.title),
-                others=kernel_rows(programs.others),
-                client=programs.client,
-                server=programs.server,
-                set=replaced,
-                seed=seed,
-                keep=keep,
-            )
-        else:
-            argv = programs.client
-            if programs.server:
-                argv = in_namespaces(argv, programs.server, end=Path(folder) / "end")
-            outcome, report = _rtolab.emulate(
-                path, set=replaced, seed=seed, command=argv, keep=keep
-            )
-            end = ServerEnd.read(Path(folder) / "end")
+    with ends_in_order(), stdout_is_stderr() if as_json else nullcontext():
+        run = _run_in_guests if programs.guest else _run_in_namespaces
+        outcome, report, end = run((path, seed), programs, list(settings.items()), out is not None)
     failed = end is not None and end.failed
     started = end is None or not end.before_client
     if not started:
@@ -425,7 +443,7 @@ def _command(
             "command": programs.client,
         }
         if programs.server:
-            ran |= {"server": programs.server, "server_end": asdict(end) if end else None}
+            ran["server"] = programs.server
         good = not doubted and not failed
         named = [str(file) for file in files]
         print_json({**ran, **report, "good": good, "doubts": doubted, "files": named})

@@ -26,6 +26,8 @@ MOST = 10**9
 """The default limits: connections, bytes of each, MB of all."""
 ADDRESSES = ("10.9.0.1/24", "fd00:9::1/64")
 """The default addresses of the device."""
+IPV6_MTU = 1280
+"""The smallest MTU of IPv6 (RFC 8200, section 5)."""
 
 
 def gateway(  # noqa: PLR0913  (all but the first are options)
@@ -121,10 +123,8 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         (text or "").encode()  # The extension would not say what is wrong with it.
     path = None if scenario is None else find_scenario(scenario)
     check_targets([(f"--pcap {pcap}", pcap)], [] if path is None else [path])
-    addresses = [_interface(text) for text in address or ADDRESSES]
-    for at, (one, prefix) in enumerate(addresses):
-        if (one, prefix) in addresses[:at]:
-            raise Error(f"--address {one}/{prefix}: found it twice; expected different addresses")
+    addresses, routes = _addresses(address, mtu), [_network(text) for text in route or []]
+    _check_routes(routes, addresses)
     settings = {
         "scenario": path,
         "set": list(pairs(set_, "--set").items()),
@@ -132,7 +132,7 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         "device": device,
         "addresses": addresses,
         "needs_ipv6": any(":" in text for text in address or []),
-        "routes": [_network(text) for text in route or []],
+        "routes": routes,
         "namespace": netns,
         "mtu": mtu,
         "to": None if to is None else _endpoint(to),
@@ -169,6 +169,43 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         stdout().print(_summary(counts), highlight=False, soft_wrap=True)
     if signals:
         raise typer.Exit(128 + signals[0])
+
+
+def _addresses(given: list[str] | None, mtu: int) -> list[tuple[str, int]]:
+    """The addresses of the device; Error if one is there twice or the MTU is too small for it."""
+    addresses = [_interface(text) for text in given or ADDRESSES]
+    for at, (one, prefix) in enumerate(addresses):
+        if (one, prefix) in addresses[:at]:
+            raise Error(f"--address {one}/{prefix}: found it twice; expected different addresses")
+        if ":" in one and mtu < IPV6_MTU:
+            default = "" if given else f"the default --address {one}/{prefix} is one; "
+            ipv4 = " ".join(f"--address {text}" for text in given or ADDRESSES if ":" not in text)
+            without = f", or IPv4 alone: {ipv4}" if ipv4 else ""
+            raise Error(
+                f"--mtu {mtu}: too small for IPv6 addresses: {default}expected {IPV6_MTU} or "
+                f"more{without}"
+            )
+    return addresses
+
+
+def _check_routes(routes: list[tuple[str, int]], addresses: list[tuple[str, int]]) -> None:
+    """Raises Error if a network is there twice, or already has a route because of an address."""
+    # The kernel adds a route for the network of an IPv4 address, and refuses a second one.
+    by_address = {
+        ipaddress.ip_interface(f"{one}/{prefix}").network: f"{one}/{prefix}"
+        for one, prefix in addresses
+        if ":" not in one and prefix < ipaddress.IPV4LENGTH
+    }
+    for at, (one, prefix) in enumerate(routes):
+        text = f"{one}/{prefix}"
+        if (one, prefix) in routes[:at]:
+            raise Error(f"--route {text}: found it twice; expected different networks")
+        address = by_address.get(ipaddress.ip_network(text))
+        if address:
+            raise Error(
+                f"--route {text}: the network of --address {address} has this route already; "
+                "expected another network"
+            )
 
 
 def _interface(text: str) -> tuple[str, int]:

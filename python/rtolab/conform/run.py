@@ -44,6 +44,8 @@ LOGS = "{logs}"
 """What stands for a host's folder for logs in commands."""
 GUEST_LOGS = "/tmp/rtolab-logs"  # noqa: S108  (in the memory of a guest)
 """That folder in a guest, in its memory."""
+LAST_LINE = "; the last line of client and server: "
+"""What a message puts before the last line of the log, which both programs write."""
 GRACE_S = 60.0
 """How long after the client's time limit a run is given up, in seconds."""
 
@@ -207,7 +209,7 @@ def problem(reference: Scenario, run: TransferMeasurement, limit_s: float) -> st
         limit_s: a longer transfer counts as hung, in seconds.
     """
     about = f"the transfer of {reference.transfer} that nothing disturbs"
-    said = f"; its last line: {run.said}" if run.said else ""
+    said = f"{LAST_LINE}{run.said}" if run.said else ""
     every = reference.bytes * reference.flows
     if run.ended is TransferOutcome.HUNG:
         helps = "raise --limit if it needs longer, or select other transfers with --only"
@@ -224,7 +226,7 @@ def problem(reference: Scenario, run: TransferMeasurement, limit_s: float) -> st
 
 
 def _last_line_of(log: str) -> str:
-    """The last line of a log, or that the server has ended and why."""
+    """The last line of a log of client and server, or that the server has ended and why."""
     lines = [line.strip() for line in log.strip().splitlines()] or [""]
     for before, line in zip(["", *lines], lines, strict=False):
         if line.startswith(GONE):

@@ -77,10 +77,11 @@ class Score:
         link_s: the part of the excess that the link causes: it holds or loses all, or is slower.
             `None` unless recovered.
         sent_bytes: bytes in the data direction, with all headers.
-        unneeded_bytes: unneeded retransmissions, in bytes.
+        unneeded_bytes: unneeded retransmissions, in bytes; for encrypted datagrams an upper bound,
+            which includes the headers of additional packets.
         runs: the scores of all runs, lowest first.
         doubts: reasons why another run may have another score.
-        said: the last output line of a failed command.
+        said: the last output line of the client and the server if the transfer failed.
         exit_status: the exit status of a client that failed; else `None`.
         resume_s: see `TransferMeasurement`, as the following.
         declared_losses: packets that were declared lost.
@@ -184,7 +185,8 @@ def link_part(scenario: Scenario, run: TransferMeasurement, undisturbed_s: float
 def _scored(scenario: Scenario, run: TransferMeasurement, reference: UndisturbedTransfer) -> Score:
     unneeded = run.unneeded_bytes
     if unneeded is None:
-        # Data beyond that of the undisturbed transfer had arrived before.
+        # Copies beyond the data of the undisturbed transfer had arrived before. The excess is an
+        # upper bound: it includes the headers of additional packets, which need no copies.
         unneeded = max(run.arrived_bytes - reference.arrived_bytes, 0)
         if reference.shows_copies:
             # Equal datagrams are copies, also those that a queue drops.

@@ -112,7 +112,7 @@ class Diagnosis:
     def count(self, what: str) -> float:
         """Counts what `--fail-on` names, `lost-time` in seconds; Error if `what` is unknown."""
         if what not in COUNTED:
-            raise Error(f"nothing is counted as `{what}`; {', '.join(COUNTED)} are")
+            raise Error(_not_counted(what))
         totals = self.document["summary"]["totals"]
         keys = COUNTED[what][0]
         if any(key not in totals for key in keys):
@@ -121,6 +121,13 @@ class Diagnosis:
         if what == "lost" and "pair" in self.document:
             # Only the second capture shows the loss of what was never retransmitted.
             total = max(total, self.document["pair"]["directions"][0]["lost"])
+        return total
+
+    def whole(self, what: str) -> float:
+        """The total of which a percentage of `what` is."""
+        keys = (WHOLE_IN_LOGS if self.is_log else {}).get(what, COUNTED[what][1])
+        totals = self.document["summary"]["totals"]
+        total: float = sum(totals[key] for key in keys)
         return total
 
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -143,21 +150,30 @@ class Diagnosis:
         return files
 
 
-COUNTED: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "spurious": (("spurious",), "timeouts"),
-    "ack-lost": (("ack_lost",), "timeouts"),
-    "genuine": (("genuine",), "timeouts"),
-    "timeouts": (("timeouts",), "segments"),
-    "unneeded": (("unneeded",), "retransmissions"),
-    "needed": (("needed",), "retransmissions"),
-    "retransmissions": (("retransmissions",), "segments"),
-    "spurious-losses": (("spurious_losses",), "losses"),
-    "losses": (("losses",), "segments"),
-    "lost": (("lost",), "segments"),
-    "unknown": (("unknown", "one_way"), "retransmissions"),
-    "lost-time": (("time_lost",), ""),
+COUNTED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "spurious": (("spurious",), ("timeouts",)),
+    "ack-lost": (("ack_lost",), ("timeouts",)),
+    "genuine": (("genuine",), ("timeouts",)),
+    "timeouts": (("timeouts",), ("segments",)),
+    "unneeded": (("unneeded",), ("retransmissions",)),
+    "needed": (("needed",), ("retransmissions",)),
+    "retransmissions": (("retransmissions",), ("segments",)),
+    "spurious-losses": (("spurious_losses",), ("losses",)),
+    "losses": (("losses",), ("segments",)),
+    "lost": (("lost",), ("segments",)),
+    "unknown": (("unknown", "one_way"), ("retransmissions",)),
+    "lost-time": (("time_lost",), ()),
 }
-"""What `--fail-on` accepts: the totals that are added, and of what a percentage is."""
+"""What `--fail-on` accepts: the totals that are added, and the sum of which a percentage is."""
+
+WHOLE_IN_LOGS: Mapping[str, tuple[str, ...]] = {
+    "retransmissions": ("stream_bytes", "retransmissions"),
+    "unknown": ("losses",),
+}
+"""The totals of a QUIC log of which a percentage is, if they are not those of a capture."""
+
+BYTES_IN_LOGS = ("unneeded", "needed", "retransmissions")
+"""Those that are stream bytes in QUIC logs, and segments in captures."""
 
 ONLY_IN_LOGS = ("spurious-losses", "losses")
 """Those that only QUIC logs count."""
@@ -179,10 +195,14 @@ class Limit:
 
     def exceeded(self, found: Sequence[Diagnosis]) -> str | None:
         """The message if these diagnoses have more together."""
+        if self.what in BYTES_IN_LOGS and len({one.is_log for one in found}) > 1:
+            raise Error(
+                f"--fail-on: {self.what} are bytes in QUIC logs and segments in captures: check "
+                "the logs and the captures separately"
+            )
         value = sum(one.count(self.what) for one in found)
         if self.unit == "%":
-            of = COUNTED[self.what][1]
-            whole = sum(one.document["summary"]["totals"][of] for one in found)
+            whole = sum(one.whole(self.what) for one in found)
             # Connections of one direction have no retransmissions to compare with.
             value = 100 * value / whole if whole else 100.0 * bool(value)
         if value <= self.most:
@@ -210,7 +230,11 @@ def diagnose(
     summary = document["summary"]
     read = summary["packets"] or summary.get("events") or any(document.get("skipped", {}).values())
     if document["error"] and not read:
-        raise Error(f"{capture}: {document['error']}")
+        # The reader of captures does not know that we also read logs.
+        error = document["error"].replace(
+            "neither pcap nor pcapng", "neither pcap, pcapng nor qlog"
+        )
+        raise Error(f"{capture}: {error}")
     return Diagnosis(str(capture), {"capture": str(capture), **document}, rows)
 
 
@@ -256,15 +280,26 @@ def limits(given: Sequence[str]) -> list[Limit]:
             raise Error(f"--fail-on {item}: expected {expected}")
         what, most, unit = match.groups()
         if what not in COUNTED:
-            close = difflib.get_close_matches(what, COUNTED, n=5, cutoff=0.6)
-            # Without a similar name, those of captures: QUIC logs are rarer.
-            usual = [name for name in COUNTED if name not in ONLY_IN_LOGS]
-            close = close or difflib.get_close_matches(what, usual, n=5, cutoff=0.0)
-            raise Error(f"--fail-on {item}: nothing is counted as {what}; {', '.join(close)} are")
+            raise Error(f"--fail-on {item}: {_not_counted(what)}")
         if (unit == "s") != (what == "lost-time"):
             raise Error(f"--fail-on {item}: expected {expected}; only lost-time is in seconds")
         allowed.append(Limit(what, float(most), unit))
     return allowed
+
+
+def _not_counted(what: str) -> str:
+    """The message about an unknown name, with at most five names."""
+    names = difflib.get_close_matches(what, COUNTED, n=5, cutoff=0.6)
+    if names:
+        verb = "is" if len(names) == 1 else "are"
+        return f"nothing is counted as {what}; {', '.join(names)} {verb}"
+    # Without a similar name, those of captures come first: QUIC logs are rarer.
+    usual = [name for name in COUNTED if name not in ONLY_IN_LOGS]
+    near = difflib.get_close_matches(what, usual, n=3, cutoff=0.0)
+    return (
+        f"nothing is counted as {what}; {', '.join(near)} are, for example, and in QUIC logs also "
+        f"{' and '.join(ONLY_IN_LOGS)}"
+    )
 
 
 def _unusual(summary: Mapping[str, Any]) -> Iterator[str]:

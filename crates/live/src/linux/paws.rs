@@ -1,12 +1,17 @@
 //! Segments that a receiver discards as old (PAWS, RFC 7323 section 5), inferred from its
 //! packets.
 //!
-//! The packets do not report the drop. They determine TS.Recent, and a segment with an older
-//! timestamp is dropped. Kernels count the same number of segments (`TcpExtPAWSEstab`).
+//! The packets do not report the drop. They determine TS.Recent, and Linux drops a segment whose
+//! timestamp is older by more than [`PAWS_WINDOW`]. Kernels count the segments that they drop, also
+//! those without new data (`TcpExtPAWSEstab`).
 
 use rtolab_tcp::Flags;
 
 use super::observed_packet::{ObservedPacket, Ranges};
+
+/// A segment is accepted if its timestamp is older than TS.Recent by at most this number of ticks:
+/// Linux's `TCP_PAWS_WINDOW`.
+const PAWS_WINDOW: i32 = 1;
 
 /// Marks the segments of a flow whose data was dropped as old.
 pub(crate) fn mark(seen: &mut [ObservedPacket]) {
@@ -59,12 +64,15 @@ impl Host {
             self.received.add(range);
             return false;
         };
-        let old = self.recent.is_some_and(|recent| (value.wrapping_sub(recent) as i32) < 0);
-        if old {
+        // How much newer the timestamp is than TS.Recent, in ticks.
+        let newer = self.recent.map_or(0, |recent| value.wrapping_sub(recent) as i32);
+        if newer < -PAWS_WINDOW {
+            // A segment without new data does not count as dropped.
             return !range.is_empty() && !self.received.contains(&range);
         }
-        // A segment without new data does not count as dropped.
-        if one.segment.flags.has(Flags::SYN) || (range.start..=range.end).contains(&self.acked) {
+        let covers_last_ack = (range.start..=range.end).contains(&self.acked);
+        // TS.Recent never goes back, although an accepted segment may be older.
+        if one.segment.flags.has(Flags::SYN) || (newer >= 0 && covers_last_ack) {
             self.recent = Some(value);
         }
         self.received.add(range);
@@ -126,6 +134,18 @@ mod tests {
         assert_eq!(dropped(late(700)), [1]);
         // Segment 1 arrives before segment 0, out of order, and is accepted.
         assert_eq!(dropped(late(350)), [0; 0]);
+    }
+
+    #[test]
+    fn linux_accepts_a_segment_that_is_older_by_one_tick() {
+        // Segment 1 arrives after segment 0, which was sent a tick or two later. Afterwards
+        // TS.Recent is still the timestamp of segment 0.
+        let overtaken_by = |sent| vec![ack(0, 0), data(1, (10, 700)), data(0, (sent, 400))];
+        assert_eq!(dropped(overtaken_by(11)), [0; 0]);
+        assert_eq!(dropped(overtaken_by(12)), [1]);
+        let mut seen = overtaken_by(11);
+        seen.extend([ack(1, 400), ack(2, 700), data(2, (9, 800)), ack(2, 800)]);
+        assert_eq!(dropped(seen), [5]);
     }
 
     #[test]

@@ -73,6 +73,7 @@ pub(crate) fn report(
         allowed: scenario.emulation.lateness.unwrap_or_else(|| allowed(round_trip)),
         round_trip,
         real_time: ending.real_time,
+        server_end: None,
         withheld: Vec::new(),
     }
 }

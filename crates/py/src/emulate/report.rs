@@ -5,7 +5,7 @@ use std::process::ExitStatus;
 
 use pyo3::prelude::*;
 use rtolab_link::{Direction, Stats};
-use rtolab_live::{EndReason, HostReport, LinkReport, Report, WithheldRetransmission};
+use rtolab_live::{EndReason, HostReport, LinkReport, Report, ServerEnd, WithheldRetransmission};
 use rtolab_time::{Duration, Instant};
 
 /// The exit status of `timeout`.
@@ -25,6 +25,7 @@ pub(crate) struct EmulationReport {
     lateness: Lateness,
     waited: WaitingTimes,
     real_time: bool,
+    server_end: Option<EmulatedServerEnd>,
     withheld: Vec<Withheld>,
 }
 
@@ -43,7 +44,7 @@ impl EmulationReport {
                 EndReason::Exited(status) => returncode(status),
                 EndReason::FlowsCompleted | EndReason::Duration => Some(0),
                 EndReason::TimedOut => Some(TIMED_OUT),
-                EndReason::Interrupted => None,
+                EndReason::Interrupted | EndReason::ServerEnded => None,
             },
             interrupted,
             elapsed_s: report.elapsed.secs_f64(),
@@ -54,6 +55,7 @@ impl EmulationReport {
             lateness: Lateness::new(report),
             waited: WaitingTimes::new(&report.waited),
             real_time: report.real_time,
+            server_end: report.server_end.map(EmulatedServerEnd::new),
             withheld: report.withheld.iter().map(Withheld::new).collect(),
         }
     }
@@ -69,6 +71,18 @@ fn returncode(status: ExitStatus) -> Option<i32> {
 #[cfg(not(unix))]
 fn returncode(status: ExitStatus) -> Option<i32> {
     status.code()
+}
+
+#[derive(IntoPyObject)]
+struct EmulatedServerEnd {
+    code: i32,
+    before_client: bool,
+}
+
+impl EmulatedServerEnd {
+    const fn new(end: ServerEnd) -> Self {
+        Self { code: end.code, before_client: end.before_client }
+    }
 }
 
 #[derive(IntoPyObject)]

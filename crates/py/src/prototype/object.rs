@@ -17,9 +17,11 @@ thread_local! {
 }
 
 /// The result of `run`. Raises the exception of a prototype that it called, if any.
-pub(crate) fn unless_raised<T>(run: impl FnOnce() -> T) -> PyResult<T> {
+pub(crate) fn unless_raised<T: Send>(run: impl FnOnce() -> T + Send) -> PyResult<T> {
     RAISED.take();
-    let outcome = run();
+    // The thread keeps its Python thread state during the run. Otherwise each call of a prototype
+    // creates and destroys one, which takes several times as long as the call.
+    let outcome = Python::attach(|py| py.detach(run));
     RAISED.take().map_or(Ok(outcome), Err)
 }
 

@@ -260,7 +260,8 @@ pub(crate) fn run_programs(
     let ending = ending(&guest_run, at);
     let outcome = (ended, Vec::new(), hosts);
     let network = &mut guest_run.network;
-    let report = recording::report((emulation, &routes), network, &ending, outcome);
+    let mut report = recording::report((emulation, &routes), network, &ending, outcome);
+    report.server_end = guest_run.actors.server_end();
     let run = Run { run: 0, seed: emulation.seed, sender: "linux".into() };
     let known = connections::find(&mut network.log);
     let recording = recording::recording((emulation, &routes), run, (network, at), (&known, &[]));

@@ -16,7 +16,7 @@ use super::setup;
 use super::stage::{Actors, NetworkLinks, Progress, Zero};
 use crate::error::Error;
 use crate::programs::{OnOutput, Output, Programs};
-use crate::report::EndReason;
+use crate::report::{EndReason, ServerEnd};
 
 /// The numbers of the programs.
 const CLIENT: usize = 0;
@@ -30,6 +30,8 @@ const ARCHIVE_LIMIT: Duration = Duration::from_secs(60);
 const ARCHIVE: &str = "kill -TERM -1; sleep 1; cd \"$1\" && exec tar -cf - .";
 /// The interval at which to check whether the server listens.
 const LISTEN_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// The maximum time until a server listens that went to the background and ended with exit code 0.
+const BACKGROUND_WAIT: Duration = Duration::from_secs(3);
 /// The time from when the server listens to the start of the client.
 const READY: Duration = Duration::from_millis(200);
 /// The interval at which to check for packets and reports.
@@ -59,6 +61,8 @@ enum Phase {
     },
     /// The client starts at this time.
     Starts(u64),
+    /// The server ended before it listened.
+    ServerEnded,
     /// The client runs, at most until this time.
     Runs(Option<u64>),
     /// Files are archived, at most until this time.
@@ -197,6 +201,42 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
+    /// The next phase while the server does not yet listen.
+    fn next_check(
+        &mut self,
+        (now, last): (u64, u64),
+        (guests, links): (&mut Guests<'_>, &mut NetworkLinks<'_, '_>),
+    ) -> Result<Phase, Error> {
+        if self.ended[SERVER].is_some_and(|status| !status.success()) {
+            return Ok(self.refuse_client());
+        }
+        if self.is_listening(guests, links)? {
+            return Ok(Phase::Starts(now + READY.nanos()));
+        }
+        let has_ended = self.ended[SERVER].is_some();
+        Ok(match now >= last {
+            true if has_ended => self.refuse_client(),
+            true => Phase::Starts(now),
+            false => {
+                let background = if has_ended { now + BACKGROUND_WAIT.nanos() } else { last };
+                let last = last.min(background);
+                Phase::Listens { next: now + LISTEN_CHECK_INTERVAL.nanos(), last }
+            }
+        })
+    }
+
+    /// Ends the run without a client.
+    fn refuse_client(&mut self) -> Phase {
+        (self.output)(Output::Error, b"the server ended before it listened\n");
+        Phase::ServerEnded
+    }
+
+    /// The end of the server, if it ended before the client.
+    pub(super) fn server_end(&self) -> Option<ServerEnd> {
+        let code = code(self.ended[SERVER]?);
+        Some(ServerEnd { code, before_client: matches!(self.phase, Phase::ServerEnded) })
+    }
+
     /// Returns an error after a day without packets and reports.
     fn check_activity(&mut self, now: u64, packets: u64) -> Result<(), Error> {
         let (since, before) = self.activity;
@@ -233,8 +273,7 @@ impl Actors for Running<'_> {
                 }
                 let is_stopped = matches!(self.phase, Phase::Archives(_));
                 if program == SERVER && !status.success() && !is_stopped {
-                    let code = status.code().unwrap_or(128 + status.signal().unwrap_or(0));
-                    let said = format!("the server ended with exit code {code}\n");
+                    let said = format!("the server ended with exit code {}\n", code(status));
                     (self.output)(Output::Error, said.as_bytes());
                 }
             }
@@ -251,13 +290,7 @@ impl Actors for Running<'_> {
         match self.phase {
             Phase::Begins => self.begin(now, (guests, links))?,
             Phase::Listens { next, last } if now >= next => {
-                self.phase = if self.ended[SERVER].is_some() || now >= last {
-                    Phase::Starts(now)
-                } else if self.is_listening(guests, links)? {
-                    Phase::Starts(now + READY.nanos())
-                } else {
-                    Phase::Listens { next: now + LISTEN_CHECK_INTERVAL.nanos(), last }
-                };
+                self.phase = self.next_check((now, last), (guests, links))?;
             }
             Phase::Starts(at) if now >= at => self.start_client(now, (guests, links))?,
             Phase::Runs(Some(until)) | Phase::Archives(until) => self.limited = now >= until,
@@ -273,7 +306,7 @@ impl Actors for Running<'_> {
             | Phase::Starts(at)
             | Phase::Runs(Some(at))
             | Phase::Archives(at) => Some(at),
-            Phase::Runs(None) => None,
+            Phase::Runs(None) | Phase::ServerEnded => None,
         };
         next.into_iter().chain([self.activity.0 + DAY.nanos()]).min()
     }
@@ -286,12 +319,20 @@ impl Actors for Running<'_> {
                 false => Progress::Continues,
             };
         }
+        if let Phase::ServerEnded = self.phase {
+            return Progress::Ended(EndReason::ServerEnded);
+        }
         match self.ended[CLIENT] {
             Some(status) => Progress::Ended(EndReason::Exited(status)),
             None if self.limited => Progress::Ended(EndReason::TimedOut),
             None => Progress::Continues,
         }
     }
+}
+
+/// The exit code in a shell of a program with this status.
+fn code(status: ExitStatus) -> i32 {
+    status.code().unwrap_or(128 + status.signal().unwrap_or(0))
 }
 
 /// The folder, the arguments and the environment of a program, with a zero byte after each.
