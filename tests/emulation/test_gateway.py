@@ -114,6 +114,14 @@ def test_many_connections_at_once() -> None:
     assert one.counts["bytes_down"] == 200 * 50_000
 
 
+def test_a_port_can_be_reused_at_once() -> None:
+    """The SYN arrives together with the last ACK of the connection before."""
+    with lab() as one:
+        assert one.run("reuse_ports", V4, "8", "25") == "0"
+        one.end()
+    assert (one.counts["established"], one.counts["closed"]) == (200, 200)
+
+
 def test_one_connection_too_many_is_refused_until_another_is_over() -> None:
     with lab("--max-connections", "5") as one:
         assert one.run("limited", V4, "6").split() == ["5", "ConnectionRefusedError", "again"]

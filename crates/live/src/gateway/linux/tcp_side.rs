@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rtolab_packet::{Path, TCP_HEADER};
 use rtolab_socket::Socket;
 use rtolab_tcp::wire::WireSegment;
-use rtolab_tcp::{Config, Flags, Segment};
+use rtolab_tcp::{Config, Flags, Segment, State};
 use rtolab_time::Instant;
 
 use crate::linux::segment::{self, ReceivedSegment};
@@ -52,6 +52,13 @@ impl TcpSide {
         }
         self.socket.on_segment(&segment, arrived.payload, at);
         true
+    }
+
+    /// Can this SYN begin another connection of the same ends? It can if this one has ended, or is
+    /// in TIME-WAIT (RFC 6191).
+    pub(crate) fn can_be_replaced_by(&self, syn: &WireSegment) -> bool {
+        let has_ended = self.socket.connection.state() == State::Closed;
+        has_ended || self.socket.can_be_reopened_by(syn)
     }
 
     /// Consumes this number of readable bytes.
