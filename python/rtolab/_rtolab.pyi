@@ -1182,6 +1182,7 @@ class GatewayCounts(TypedDict):
     spurious_timeouts: int
     spurious_fast_retransmits: int
     undone: int
+    packets_too_big: int
     not_tcp: int
     fragments: int
     damaged: int

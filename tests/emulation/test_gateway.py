@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import program
-from gateway_fixtures import ENDS, V4, V6, ip, lab
+from gateway_fixtures import ENDS, V4, V6, far_client, ip, lab
 from program import PROGRAM, execute
 
 
@@ -112,6 +112,28 @@ def test_many_connections_at_once() -> None:
         one.end()
     assert one.counts["most_connections"] >= 200
     assert one.counts["bytes_down"] == 200 * 50_000
+
+
+def test_a_port_can_be_reused_at_once() -> None:
+    """The SYN arrives together with the last ACK of the connection before."""
+    with lab() as one:
+        assert one.run("reuse_ports", V4, "8", "25") == "0"
+        one.end()
+    assert (one.counts["established"], one.counts["closed"]) == (200, 200)
+
+
+@pytest.mark.parametrize(("host", "mtu"), [(V4, 600), (V4, 1300), (V6, 1300)])
+def test_segments_shrink_to_the_mtu_of_a_router_on_the_path(host: str, mtu: int) -> None:
+    """The router before the client reports packets that are too big."""
+    with lab() as one, far_client(one, mtu) as client:
+        command = ("ip", "netns", "exec", client, *ENDS, "download", host, "5000000")
+        assert execute(*command, check=True, timeout=60).stdout == "equal\n"
+        # A FIN in a segment that was too big arrives, too.
+        command = ("ip", "netns", "exec", client, *ENDS, "download", host, "1400")
+        assert execute(*command, check=True, timeout=60).stdout == "equal\n"
+        one.end()
+    assert one.counts["packets_too_big"] >= 2
+    assert one.counts["timeouts"] <= 1
 
 
 def test_one_connection_too_many_is_refused_until_another_is_over() -> None:

@@ -12,6 +12,7 @@ import struct
 import sys
 import threading
 import time
+from multiprocessing.pool import ThreadPool
 
 PORT, REFUSING = 7000, 7001
 """The ports on which the server listens and does not listen."""
@@ -202,6 +203,33 @@ def pushes(host: str) -> None:
         except TimeoutError:
             pass
         say(sent)
+
+
+def reuse_ports(host: str, clients: str, count: str) -> None:
+    """Clients whose connections have the same port each. Prints the number of retransmitted SYNs.
+
+    With several clients the gateway finds the last ACK and the next SYN in its queue together.
+    """
+    ports = range(20000, 20000 + int(clients))
+    with ThreadPool(len(ports)) as pool:
+        say(sum(pool.map(lambda port: _reuse(host, port, int(count)), ports)))
+
+
+def _reuse(host: str, port: int, count: int) -> int:
+    slow = 0
+    for _ in range(count):
+        with socket.socket() as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            connection.settimeout(30)
+            connection.bind(("", port))
+            began = time.monotonic()
+            connection.connect((host, PORT))
+            # The kernel retransmits a SYN after a second.
+            slow += time.monotonic() - began > 0.9
+            connection.sendall(b"e.")
+            connection.shutdown(socket.SHUT_WR)
+            assert read_to_end(connection) == b"."
+    return slow
 
 
 def many(host: str, count: str, length: str) -> None:

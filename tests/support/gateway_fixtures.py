@@ -87,3 +87,27 @@ def lab(*options: str) -> Iterator[Lab]:
             one.communicate()
         ip("netns", "delete", client)
         ip("netns", "delete", server)
+
+
+@contextmanager
+def far_client(one: Lab, mtu: int) -> Iterator[str]:
+    """The namespace of another client. The first one is its router, whose link to it has this MTU.
+
+    The client does not know the MTU.
+    """
+    far = f"{one.client}-far"
+    ip("netns", "add", far)
+    try:
+        ip("-n", one.client, "link", "add", "down0", "type", "veth", "peer", "up0", "netns", far)
+        for netns, device, end in ((one.client, "down0", 1), (far, "up0", 2)):
+            ip("-n", netns, "address", "add", f"10.21.0.{end}/24", "dev", device)
+            ip("-n", netns, "address", "add", f"fd00:21::{end}/64", "dev", device, "nodad")
+            ip("-n", netns, "link", "set", device, "up")
+        ip("-n", one.client, "link", "set", "down0", "mtu", str(mtu))
+        ip("-n", far, "route", "add", "default", "via", "10.21.0.1")
+        ip("-n", far, "route", "add", "default", "via", "fd00:21::1")
+        forward = ("net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1")
+        ip("netns", "exec", one.client, "sysctl", "-qw", *forward)
+        yield far
+    finally:
+        ip("netns", "delete", far)

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod ecn;
+mod icmp;
 mod ip;
 
 use std::net::SocketAddr;
@@ -12,6 +13,7 @@ use rtolab_tcp::Codepoint;
 use rtolab_tcp::wire::{Addresses, Ports};
 
 pub use ecn::mark_congestion;
+pub use icmp::PacketTooBig;
 pub use ip::{Fragment, Ip, IpHeader, NoSegment, protocol};
 
 /// The length of an IPv4 header without options, in bytes.

@@ -90,7 +90,8 @@ impl Socket {
     ///
     /// # Panics
     ///
-    /// If the payload is shorter than the segment says.
+    /// If the payload is shorter than the segment says. With debug assertions, if `at` is before
+    /// the time of an earlier call.
     pub fn on_segment(&mut self, segment: &Segment, payload: &[u8], at: Instant) {
         let start = segment.seq;
         let len = if segment.flags.has(Flags::SYN) { 0 } else { segment.len };
@@ -105,6 +106,14 @@ impl Socket {
             let bytes = &payload[part.start.since(start) as usize..end.since(start) as usize];
             self.incoming.insert(offset(part.start), bytes, self.window);
         }
+    }
+
+    /// Processes an ICMP message that the segment with the number `seq` in its header was too big
+    /// for the path. See [`Connection::on_packet_too_big`].
+    pub fn on_packet_too_big(&mut self, seq: u32, mss: u16, at: Instant) -> bool {
+        let una = self.connection.sender().flight().una();
+        let seq = Seq::widen(seq, self.mapping.from.isn, una);
+        self.connection.on_packet_too_big(seq, mss, at)
     }
 
     /// Can this SYN begin another connection in place of this one?
@@ -203,6 +212,10 @@ impl Socket {
     }
 
     /// All segments to send at `at`.
+    ///
+    /// # Panics
+    ///
+    /// With debug assertions, if `at` is before the time of an earlier call.
     pub fn transmit(&mut self, at: Instant) -> impl Iterator<Item = Segment> {
         iter::from_fn(move || self.connection.poll_transmit(at))
     }

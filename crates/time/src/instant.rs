@@ -31,19 +31,19 @@ impl Duration {
         Self(nanos)
     }
 
-    /// A span in microseconds.
+    /// A span in microseconds, or [`Duration::MAX`] if it does not fit.
     pub const fn from_micros(micros: u64) -> Self {
-        Self(micros * 1_000)
+        Self(micros.saturating_mul(1_000))
     }
 
-    /// A span in milliseconds.
+    /// A span in milliseconds, or [`Duration::MAX`] if it does not fit.
     pub const fn from_millis(millis: u64) -> Self {
-        Self(millis * 1_000_000)
+        Self(millis.saturating_mul(1_000_000))
     }
 
-    /// A span in whole seconds.
+    /// A span in whole seconds, or [`Duration::MAX`] if it does not fit.
     pub const fn from_secs(secs: u64) -> Self {
-        Self(secs * 1_000_000_000)
+        Self(secs.saturating_mul(1_000_000_000))
     }
 
     /// A span in seconds, rounded to the nearest nanosecond. Zero for negative numbers and NaN.

@@ -6,6 +6,9 @@ use core::str::FromStr;
 use crate::Duration;
 use crate::quantity::{self, Dimension, ParseError, Problem};
 
+/// The nanoseconds of a byte at a bit per second.
+const NANOS_PER_BYTE: u64 = 8_000_000_000;
+
 /// A rate in whole bits per second; never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
@@ -24,9 +27,23 @@ impl Rate {
         self.0
     }
 
-    /// The transmission time of `bytes`, rounded up to a whole nanosecond.
+    /// The transmission time of `bytes`, rounded up to a whole nanosecond, or [`Duration::MAX`] if
+    /// it does not fit.
     pub const fn time_for(self, bytes: u32) -> Duration {
-        Duration::from_nanos((bytes as u64 * 8_000_000_000).div_ceil(self.0))
+        match (bytes as u64).checked_mul(NANOS_PER_BYTE) {
+            Some(nanos) => Duration::from_nanos(nanos.div_ceil(self.0)),
+            None => self.time_for_many(bytes),
+        }
+    }
+
+    /// As [`time_for`](Self::time_for). Division of 128 bits is slow.
+    #[cold]
+    const fn time_for_many(self, bytes: u32) -> Duration {
+        let nanos = (bytes as u128 * NANOS_PER_BYTE as u128).div_ceil(self.0 as u128);
+        match nanos > u64::MAX as u128 {
+            true => Duration::MAX,
+            false => Duration::from_nanos(nanos as u64),
+        }
     }
 }
 

@@ -150,6 +150,31 @@ fn durations_convert_to_those_of_core_and_back_if_they_fit() {
     assert!(Duration::try_from(longest + Core::from_nanos(1)).is_err());
 }
 
+#[test]
+fn spans_that_do_not_fit_saturate() {
+    for made in [Duration::from_micros, Duration::from_millis, Duration::from_secs] {
+        assert_eq!(made(u64::MAX), Duration::MAX);
+    }
+    let nanos = u64::MAX / 1_000_000_000 * 1_000_000_000;
+    assert_eq!(Duration::from_secs(nanos / 1_000_000_000).nanos(), nanos);
+    assert_eq!(Duration::from_secs(nanos / 1_000_000_000 + 1), Duration::MAX);
+    assert_eq!(Duration::from_secs(2) * u64::MAX, Duration::MAX);
+}
+
+/// From 2.3 GB on, the bits times the nanoseconds of a second exceed 64 bits.
+#[test]
+fn a_transmission_time_is_exact_or_saturates() {
+    let time = |bits, bytes| Rate::from_bits_per_second(bits).unwrap().time_for(bytes);
+    let longest = u32::MAX;
+    assert_eq!(time(8, longest), Duration::from_secs(longest.into()));
+    assert_eq!(time(8_000_000_000, longest).nanos(), longest.into());
+    assert_eq!(time(3, longest).nanos(), 11_453_246_120_000_000_000);
+    assert_eq!(time(1, longest), Duration::MAX);
+    assert_eq!(time(1, 2_305_843_009).nanos(), 18_446_744_072_000_000_000);
+    assert_eq!(time(1, 2_305_843_010), Duration::MAX);
+    assert_eq!(time(3, 1).nanos(), 2_666_666_667);
+}
+
 proptest! {
     #[test]
     fn a_displayed_duration_parses_to_itself(nanos: u64) {

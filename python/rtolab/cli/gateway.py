@@ -102,7 +102,7 @@ def gateway(  # noqa: PLR0913  (all but the first are options)
         typer.Option(min=1, callback=finite, help="Seconds until a silent client counts as gone."),
     ] = 180,
     pcap: Annotated[
-        Path | None, typer.Option(help="A pcapng file for the headers of all packets.")
+        Path | None, typer.Option(help="A pcapng file for the headers of all TCP packets.")
     ] = None,
     duration: Annotated[
         float | None,
@@ -265,6 +265,9 @@ def _summary(counts: GatewayCounts) -> str:
         f"{counts['undone']} undone; {counted(counts['probes'], 'probe')}"
     )
     lines = [began, ended, carried, recovered]
+    if counts["packets_too_big"]:
+        messages = counted(counts["packets_too_big"], "ICMP message")
+        lines.append(f"{messages} that a packet was too big for the path")
     dropped = {
         "not TCP": "not_tcp",
         "fragments": "fragments",

@@ -71,7 +71,9 @@ counters! {
     spurious_fast_retransmits,
     /// Spurious timeouts and fast retransmits after which cwnd was larger than before the verdict.
     undone,
-    /// Packets without a whole TCP segment.
+    /// ICMP messages of routers that a segment in flight was too big for the path.
+    packets_too_big,
+    /// Packets without a whole TCP segment, except ICMP messages that a segment was too big.
     not_tcp,
     /// Fragments, which are dropped.
     fragments,
@@ -81,7 +83,8 @@ counters! {
     martian,
     /// Segments dropped at the maximum number of out-of-order ranges.
     pieces,
-    /// Segments that neither belong to a connection nor open one.
+    /// Segments that neither belong to a connection nor open one, and ICMP messages about segments
+    /// that are not in flight.
     stray,
     /// Packets that the device refused.
     undelivered,

@@ -71,6 +71,11 @@ impl Window {
         self.smss
     }
 
+    /// Lowers SMSS to `smss` bytes. The windows stay, in bytes.
+    pub(crate) fn lower_smss(&mut self, smss: u32) {
+        self.smss = self.smss.min(u64::from(smss));
+    }
+
     /// Sets cwnd to `bytes`, but at least one segment.
     #[inline]
     pub(crate) fn set_cwnd(&mut self, bytes: u64) {

@@ -74,6 +74,10 @@ impl Connection {
     /// Processes `segment` on the fast path, reads its data, and replaces it by the segment to
     /// send. Equivalent to [`Connection::on_segment`], [`Connection::read`] of everything and
     /// [`Connection::poll_transmit`].
+    ///
+    /// # Panics
+    ///
+    /// With debug assertions, if `at` is before the time of an earlier call.
     #[inline(always)]
     pub fn answer(&mut self, segment: &mut Segment, at: Instant) -> Reply {
         debug_assert!(self.can_take(self.fast_path), "the fast path was not left");

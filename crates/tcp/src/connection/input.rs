@@ -13,13 +13,15 @@ use crate::flight::Cause;
 use crate::segment::{Flags, MAX_WINDOW_SHIFT, Segment};
 use crate::seq::Seq;
 
-/// The length of the timestamps option with its padding, in bytes.
-const TIMESTAMP_BYTES: u32 = 12;
 /// The MSS of a peer that announces none, in bytes (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u16 = 536;
 
 impl Connection {
     /// Processes an arriving segment.
+    ///
+    /// # Panics
+    ///
+    /// With debug assertions, if `at` is before the time of an earlier call.
     #[inline(always)]
     pub fn on_segment(&mut self, segment: &Segment, at: Instant) {
         self.fast_path = FastPath::None;
@@ -95,11 +97,7 @@ impl Connection {
             self.cold.largest_window = u32::from(u16::MAX) << shift.min(MAX_WINDOW_SHIFT);
         }
         let peer = options.mss.filter(|&mss| mss > 0).unwrap_or(DEFAULT_MSS);
-        let peer = peer.max(self.config.connection.min_peer_mss);
-        let mss = u32::from(peer.min(self.config.mss));
-        let shrinks = self.negotiated.timestamps && self.config.timestamp.in_mss;
-        let payload = if shrinks { mss.saturating_sub(TIMESTAMP_BYTES) } else { mss };
-        self.smss = payload.max(1);
+        self.smss = self.payload_of(peer);
         if self.negotiated.ecn && !self.has_fallen_back_from_ecn() {
             self.sender.ecn.get_or_insert_default();
         }

@@ -13,6 +13,7 @@ mod listener;
 mod old_acks;
 mod outgoing_reset;
 mod output;
+mod path_mtu;
 mod persist;
 mod reset_processing;
 mod states;
@@ -73,7 +74,9 @@ struct ColdState {
 /// One end of a connection.
 ///
 /// After each of `on_segment`, `on_timer`, `write`, `read`, `close` and `abort`, drain
-/// `poll_transmit` and `poll_event`, then sleep until `next_timer`.
+/// `poll_transmit` and `poll_event`, then sleep until `next_timer`. The times of successive calls
+/// must not go backwards. With debug assertions an earlier time panics; without them, the time
+/// between counts as zero.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Connection {
@@ -312,6 +315,10 @@ impl Connection {
     }
 
     /// Runs the timers that have expired.
+    ///
+    /// # Panics
+    ///
+    /// With debug assertions, if `at` is before the time of an earlier call.
     pub fn on_timer(&mut self, at: Instant) {
         self.fast_path = FastPath::None;
         if self.state == State::Closed {

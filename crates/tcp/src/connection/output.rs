@@ -14,6 +14,10 @@ use crate::timer::Timer;
 impl Connection {
     /// The next segment to send at `at`; `None` if nothing can be sent before a segment arrives, a
     /// timer expires or the application acts.
+    ///
+    /// # Panics
+    ///
+    /// With debug assertions, if `at` is before the time of an earlier call.
     #[inline(always)]
     pub fn poll_transmit(&mut self, at: Instant) -> Option<Segment> {
         self.fast_path = FastPath::None;

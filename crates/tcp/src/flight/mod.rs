@@ -8,6 +8,7 @@ mod fast_path;
 mod known;
 mod rack;
 mod scoreboard;
+mod split;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

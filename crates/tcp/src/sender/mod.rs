@@ -14,6 +14,7 @@ mod nagle;
 mod on_ack;
 mod outcome;
 mod output;
+mod path_mtu;
 mod probe_timeout;
 mod probes;
 mod reconfigure;

@@ -36,6 +36,8 @@ enum Op {
     Abort,
     /// ICMP `destination unreachable` that quotes a segment at this distance from SND.UNA.
     Unreachable(i32),
+    /// ICMP `packet too big` that quotes a segment at this distance, with this MSS.
+    TooBig(i32, u16),
     PathChange,
 }
 
@@ -105,6 +107,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::CloseBoth),
         1 => Just(Op::Abort),
         1 => near().prop_map(Op::Unreachable),
+        1 => (near(), any::<u16>()).prop_map(|(distance, mss)| Op::TooBig(distance, mss)),
         1 => Just(Op::PathChange),
     ]
 }
@@ -238,6 +241,11 @@ impl TestedConnection {
                 let una = self.connection.sender().flight().una().value();
                 let quoted = una.saturating_add_signed(i64::from(*distance));
                 self.connection.on_unreachable(Seq::new(quoted), self.at);
+            }
+            Op::TooBig(distance, mss) => {
+                let una = self.connection.sender().flight().una().value();
+                let quoted = una.saturating_add_signed(i64::from(*distance));
+                self.connection.on_packet_too_big(Seq::new(quoted), *mss, self.at);
             }
             Op::PathChange => self.connection.on_path_change(self.at),
         }

@@ -42,6 +42,7 @@ mod opening;
 mod opening_linux;
 mod pacing;
 mod passive_detectors;
+mod path_mtu;
 mod prediction;
 mod profiles;
 mod profiles_today;

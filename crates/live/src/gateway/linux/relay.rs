@@ -2,6 +2,7 @@
 //! or a timer expires.
 
 mod admission;
+mod path_mtu;
 mod processing;
 
 use std::collections::VecDeque;
@@ -26,7 +27,7 @@ use crate::gateway::counts::Counts;
 use crate::gateway::error::GatewayError;
 use crate::gateway::settings::{AddressFamilies, Gateway};
 use crate::linux::forwarder::timespec;
-use crate::linux::segment::ReceivedSegment;
+use crate::linux::segment::{DropReason, ReceivedSegment};
 
 /// The interval at which `interrupted` is called.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -175,6 +176,7 @@ impl<'a> Relay<'a> {
             }
             match ReceivedSegment::read(packet) {
                 Ok(arrived) => self.on_segment(&arrived, now)?,
+                Err(DropReason::NotTcp) => self.on_other_packet(packet, now)?,
                 Err(drop_reason) => self.counts.drop_reason(drop_reason),
             }
         }

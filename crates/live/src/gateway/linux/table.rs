@@ -47,8 +47,9 @@ impl<T> Table<T> {
         Self { ids: HashMap::new(), slots: Vec::new(), free: Vec::new() }
     }
 
+    /// The number of connections, including those without ends.
     pub(crate) fn len(&self) -> usize {
-        self.ids.len()
+        self.slots.len() - self.free.len()
     }
 
     /// The connection with these ends.
@@ -92,11 +93,18 @@ impl<T> Table<T> {
         let value = entry.value.take()?;
         entry.generation = entry.generation.wrapping_add(1);
         self.free.push(id.slot);
-        self.ids.remove(path);
+        self.detach(id, path);
+        Some(value)
+    }
+
+    /// Makes these ends available for another connection. The one with this id keeps its id.
+    pub(crate) fn detach(&mut self, id: Id, path: &Path) {
+        if self.ids.get(path) == Some(&id) {
+            self.ids.remove(path);
+        }
         if self.ids.is_empty() {
             self.ids.shrink_to_fit();
         }
-        Some(value)
     }
 
     /// All ids, in the order of their slots.
@@ -132,5 +140,17 @@ mod tests {
         assert_eq!((table.find(&path(1)), table.get(second)), (None, Some(&'b')));
         assert_eq!(Id::from_bits(second.to_bits()), second);
         assert_eq!(table.ids(), [second]);
+    }
+
+    #[test]
+    fn a_detached_connection_leaves_its_ends_to_another() {
+        let mut table = Table::new();
+        let first = table.insert(path(1), 'a');
+        table.detach(first, &path(1));
+        assert_eq!((table.find(&path(1)), table.get(first), table.len()), (None, Some(&'a'), 1));
+        let second = table.insert(path(1), 'b');
+        assert_eq!((table.len(), table.ids()), (2, vec![first, second]));
+        assert_eq!(table.remove(first, &path(1)), Some('a'));
+        assert_eq!((table.find(&path(1)), table.len()), (Some(second), 1));
     }
 }

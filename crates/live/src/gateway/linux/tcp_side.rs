@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use rtolab_packet::{Path, TCP_HEADER};
+use rtolab_packet::{PacketTooBig, Path, TCP_HEADER};
 use rtolab_socket::Socket;
-use rtolab_tcp::wire::WireSegment;
-use rtolab_tcp::{Config, Flags, Segment};
+use rtolab_tcp::wire::{Addresses, WireSegment};
+use rtolab_tcp::{Config, Flags, Segment, State};
 use rtolab_time::Instant;
 
 use crate::linux::segment::{self, ReceivedSegment};
@@ -13,6 +13,12 @@ use crate::linux::segment::{self, ReceivedSegment};
 /// The maximum number of out-of-order ranges. Each costs time at every segment, and a client can
 /// make one of every other byte.
 pub(crate) const MAX_OUT_OF_ORDER: usize = 1_000;
+
+/// The smallest path MTU of IPv4 that counts, in bytes: with less, forged messages would cost much
+/// (Linux: `net.ipv4.route.min_pmtu`).
+const LEAST_IPV4_MTU: u32 = 552;
+/// The smallest MTU of IPv6, in bytes (RFC 8200 section 5).
+const LEAST_IPV6_MTU: u32 = 1280;
 
 /// A socket of the engine that is connected to a client.
 pub(crate) struct TcpSide {
@@ -52,6 +58,30 @@ impl TcpSide {
         }
         self.socket.on_segment(&segment, arrived.payload, at);
         true
+    }
+
+    /// Processes the message of a router that a segment was too big. Returns false if it is not
+    /// valid: the segment is not in flight, or the MTU is smaller than IPv6 allows (RFC 8201
+    /// section 4).
+    pub(crate) fn on_packet_too_big(&mut self, message: &PacketTooBig, at: Instant) -> bool {
+        let mtu = match self.path.addresses {
+            Addresses::V4 { .. } => message.mtu.max(LEAST_IPV4_MTU) as usize,
+            Addresses::V6 { .. } if message.mtu < LEAST_IPV6_MTU => return false,
+            Addresses::V6 { .. } => message.mtu as usize,
+        };
+        let mss = (mtu - self.path.ip_header() - TCP_HEADER).min(usize::from(u16::MAX)) as u16;
+        let accepted = self.socket.on_packet_too_big(message.seq, mss, at);
+        if accepted {
+            self.mtu = self.mtu.min(mtu);
+        }
+        accepted
+    }
+
+    /// Can this SYN begin another connection of the same ends? It can if this one has ended, or is
+    /// in TIME-WAIT (RFC 6191).
+    pub(crate) fn can_be_replaced_by(&self, syn: &WireSegment) -> bool {
+        let has_ended = self.socket.connection.state() == State::Closed;
+        has_ended || self.socket.can_be_reopened_by(syn)
     }
 
     /// Consumes this number of readable bytes.

@@ -35,17 +35,31 @@ impl Relay<'_> {
                 self.counts.stray += 1;
                 Ok(())
             }
-            Some(tcp_side) if opens && tcp_side.socket.can_be_reopened_by(&arrived.segment) => {
+            Some(tcp_side) if opens && tcp_side.can_be_replaced_by(&arrived.segment) => {
                 let isn = tcp_side.socket.next_isn();
-                self.remove(id);
+                self.replace(id, now)?;
                 self.on_unknown_segment(arrived, Some(isn), now)
             }
             Some(_) => self.deliver(id, arrived, now),
         }
     }
 
+    /// Makes room in the table for a new connection of the same ends. The last segment of the old
+    /// one may have arrived in the same batch, so that it is not processed yet. If its server still
+    /// has to receive data, it remains until the server has received all.
+    fn replace(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
+        self.process_one(id, now)?;
+        let Some(proxied) = self.table.get(id) else { return Ok(()) };
+        let path = proxied.path;
+        match proxied.server {
+            Server::Connected(..) => self.table.detach(id, &path),
+            _ => self.remove(id),
+        }
+        Ok(())
+    }
+
     /// Processes a segment that belongs to no connection. `isn` is the initial sequence number if
-    /// the segment replaces a connection in TIME-WAIT.
+    /// the segment replaces a connection of the same ends.
     fn on_unknown_segment(
         &mut self,
         arrived: &ReceivedSegment<'_>,

@@ -74,7 +74,7 @@ impl Relay<'_> {
         Ok(())
     }
 
-    fn process_one(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
+    pub(super) fn process_one(&mut self, id: Id, now: Instant) -> Result<(), GatewayError> {
         let Some(proxied) = self.table.get_mut(id) else { return Ok(()) };
         note_events(proxied, u64::MAX, &mut self.counts);
         match (&proxied.client, &proxied.server) {
