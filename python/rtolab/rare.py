@@ -93,7 +93,8 @@ def estimate(  # noqa: PLR0913  (all but the first are keywords with defaults)
     Args:
         scenario: the path of a scenario, or the name of an included one.
         quantity: `backoff`, `timeouts` or `spurious_timeouts`, as in the tables of `run`; that of a
-            run is the largest of its flows' senders.
+            run is the largest of its flows' senders. Back-offs count since the last round-trip
+            sample, which each ACK of new data gives only with timestamps.
         at_least: the value that it has to reach.
         sender: a sender specification; by default the scenario's own.
         set: values that replace the scenario's, by dotted key.

@@ -171,3 +171,28 @@ def test_the_command_prints_the_interval(
     assert program.call(monkeypatch, *ours, *none) == 1
     assert "no run reached the event; expected more --runs" in capsys.readouterr().err
     assert program.call(monkeypatch, *ours, "--quantity", "x") == 2
+
+
+@pytest.mark.parametrize("timestamps", [False, True])
+def test_back_offs_are_timeouts_of_one_segment_only_with_timestamps(
+    tmp_path: Path, timestamps: bool
+) -> None:
+    """Without timestamps the ACK of a retransmitted segment gives no sample, so that the back-off
+    survives progress (RFC 6298 section 5.7)."""
+    file = tmp_path / "phone.toml"
+    file.write_text(PHONE)
+    found = rtolab.run(
+        file,
+        sender="sack",
+        runs=300,
+        set={"tcp.timestamps": timestamps},
+        trace=False,
+        windows=False,
+    )
+    timeouts = pl.DataFrame(found.timeouts.filter(end="sender", kind="timeout")).sort("run", "at_s")
+    survives, before, last = [], 0, None
+    for run, seq, backoff in timeouts.select("run", "seq", "backoff").iter_rows():
+        before, last = before + 1 if (run, seq) == last else 0, (run, seq)
+        assert backoff >= before
+        survives.append(backoff > before)
+    assert any(survives) != timestamps

@@ -113,6 +113,8 @@ pub(crate) struct SenderState {
     /// When an ACK last may have reported a gap. Without SACK, a duplicate ACK with another window
     /// looks like a window update.
     possible_gap: Option<Instant>,
+    /// When an ACK last had new SACK information.
+    newly_sacked: Option<Instant>,
     recovery: Recovery,
     /// The sequence number of the segment that timed out last, and the number of its timeouts.
     expired: Option<(Seq, u32)>,
@@ -234,6 +236,9 @@ impl SenderState {
         if facts.newly_sacked > 0 || facts.duplicate && facts.dsack.is_none() {
             self.gap = Some(at);
         }
+        if facts.newly_sacked > 0 {
+            self.newly_sacked = Some(at);
+        }
         let is_bare = segment.len == 0 && segment.sack_count() == 0 && facts.dsack.is_none();
         if is_bare && segment.ack == facts.una_before && facts.max > segment.ack && !facts.repeats {
             self.possible_gap = Some(at);
@@ -328,7 +333,7 @@ impl SenderState {
         }
         let is_head = segment.seq <= flight.una();
         let not_ack_clocked = self.has_answered(at)
-            || backoffs > 0 && !answers
+            || (backoffs > 0 || self.is_retransmission_overdue(at, flight, rtt)) && !answers
             || !flight.uses_sack()
                 && !self.is_sack_cut()
                 && self.has_fast_retransmitted(flight, since_ack);
@@ -380,6 +385,17 @@ impl SenderState {
         let late = since_ack.is_some_and(|since| since > BURST);
         matches!(self.recovery, Recovery::Fast(_)) && retransmitted
             || self.duplicates > DUPLICATE_THRESHOLD && late
+    }
+
+    /// With SACK: was the first segment retransmitted an RTO or longer ago, without new SACK
+    /// information since then? Loss recovery retransmits a segment once (RFC 6675), or again if
+    /// later transmissions are SACKed (RFC 8985). Only the timer retransmits it otherwise.
+    fn is_retransmission_overdue(&self, at: Instant, flight: &Flight, rtt: &RttStatistics) -> bool {
+        let (Some(head), Some(timeout)) = (flight.head(), rtt.timeout()) else { return false };
+        let is_due = at.since(head.last_sent) * 10 >= timeout * 9;
+        let is_reported = self.newly_sacked.is_some_and(|sacked| sacked > head.last_sent);
+        let knows_sack = flight.uses_sack() && !self.is_sack_cut();
+        knows_sack && head.was_retransmitted() && is_due && !is_reported
     }
 
     /// Without SACK: may this be a fast retransmit that pacing delays, after enough duplicate ACKs?

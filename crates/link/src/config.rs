@@ -223,7 +223,8 @@ pub struct Red {
     pub min: f64,
     /// Above this average everything is dropped; with `gentle`, above twice this.
     pub max: f64,
-    /// The drop probability as the average reaches `max`.
+    /// The drop probability `p_b` as the average reaches `max`. The spacing of drops (`wait_` of
+    /// ns-2) leaves 1/`p_b` to 2/`p_b` - 1 packets between them, a share of about `p_b`/1.5.
     pub max_p: f64,
     /// The weight of the newest queue length in the average.
     pub weight: f64,

@@ -269,7 +269,8 @@ pub struct TimeoutRow {
     pub seq: i64,
     /// The RTO that expired; for a fast retransmit the current RTO.
     pub rto: Duration,
-    /// The number of backoffs before; 0 for the first timeout of a segment.
+    /// The number of back-offs since the last round-trip sample, or since another event that ends
+    /// the back-off.
     pub backoff: u32,
     /// The congestion window before, in bytes.
     pub cwnd: u64,

@@ -4,7 +4,8 @@
 /// largest of its flows' senders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RareQuantity {
-    /// The largest number of back-offs at a timeout; 0 at the first timeout.
+    /// The largest number of back-offs since the last round-trip sample, at a timeout; 0 at the
+    /// first timeout.
     Backoff,
     /// The number of timeouts.
     Timeouts,

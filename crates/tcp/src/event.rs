@@ -66,7 +66,8 @@ pub struct Retransmission {
     pub seq: Seq,
     /// The RTO.
     pub rto: Duration,
-    /// The number of back-offs before.
+    /// The number of back-offs since the last round-trip sample, or since another event that ends
+    /// the back-off.
     pub backoff: u32,
     /// The congestion window in bytes.
     pub cwnd: u64,

@@ -70,7 +70,7 @@ COLUMNS = {
     "timeouts": {
         "kind": "`timeout`, `fast_retransmit` or `probe` (a tail loss probe).",
         "rto_s": "The RTO that expired; for a fast retransmit the current RTO.",
-        "backoff": "How often the timer was backed off before; 0 for a segment's first timeout.",
+        "backoff": "The back-offs since the last RTT sample; progress without a sample keeps them.",
         "cwnd": "The congestion window before it.",
         "needed": "Was the retransmission needed, because no earlier copy delivered every byte?",
         "cost_s": "How much later the transfer ended because of a spurious one.",

@@ -34,7 +34,10 @@ def rare(  # noqa: PLR0913  (all but the first are options)
     jobs: Jobs = None,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate the chance of a rare event, such as seven timeouts in a row.
+    """Estimate the chance of a rare event, such as a timeout after six back-offs.
+
+    Back-offs count since the last round-trip sample. With timestamps every ACK of new data gives
+    one, so six back-offs are seven timeouts of one segment.
 
     Runs that come near the event are forked, and the forks continue with new random numbers
     (importance splitting), so that chances such as 1e-7 take seconds or minutes.

@@ -9,6 +9,7 @@
 //! In Freeze-TCP the mobile host closes the window, about one round trip before the disconnection,
 //! so that all data in flight are acknowledged in time. In M-TCP a node before the wireless link
 //! closes it. This middlebox is such a node, for the flows whose data pass it to their receivers.
+//! For Freeze-TCP, it stands before the mobile host, joined to it by a link without delay.
 
 use std::sync::Arc;
 

@@ -32,7 +32,8 @@ pub(crate) struct Route {
 /// A middlebox at a node.
 #[derive(Debug, Settings)]
 pub(crate) struct Middlebox {
-    /// The node.
+    /// The node, between the ends of a flow: at an end, and where a flow is split, a middlebox
+    /// would see no packets. For one at a host, add a node and a link without delay.
     #[setting(format = Name, required, example = "base")]
     pub at: String,
     /// Its kind.

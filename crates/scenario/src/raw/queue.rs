@@ -15,7 +15,9 @@ pub(crate) struct Red {
     /// The average queue above which every packet is dropped (with gentle, twice this).
     #[setting(format = Reals<NotNegative>, required, example = "15")]
     pub max: f64,
-    /// The probability of a drop when the average reaches max.
+    /// The probability of a drop when the average reaches max (Floyd and Jacobson: p_b). A smaller
+    /// share of the packets is dropped, about p_b/1.5, because ns-2's spacing (`wait_`) leaves
+    /// 1/p_b to 2/p_b - 1 packets between two drops.
     #[setting(format = Reals<Share>, default = 0.1)]
     pub max_p: f64,
     /// The weight of the newest queue length in the average.

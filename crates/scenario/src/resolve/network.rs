@@ -11,7 +11,7 @@ use rtolab_time::{Duration, Instant};
 use super::key::Key;
 use super::topology::Topology;
 use crate::raw::{self, Kind};
-use crate::{Flow, MiddleboxConfig, MiddleboxKind, Result, Route, Workload};
+use crate::{Flow, MiddleboxConfig, MiddleboxKind, Result, Route, ScenarioError, Workload};
 
 /// The configured routes, in the order of the text.
 pub(super) fn routes(
@@ -65,10 +65,8 @@ fn route(written: &raw::Route, topology: &Topology<'_>, at: &Key<'_>) -> Result<
 pub(super) fn check_routes(topology: &Topology<'_>, flows: &[Flow], at: &Key<'_>) -> Result<()> {
     let mut ends = HashSet::new();
     for flow in flows {
-        let stops: Vec<_> =
-            [flow.from].into_iter().chain(flow.split.iter().copied()).chain([flow.to]).collect();
         ends.insert((flow.from, flow.to));
-        ends.extend(stops.windows(2).map(|pair| (pair[0], pair[1])));
+        ends.extend(stops(flow).windows(2).map(|pair| (pair[0], pair[1])));
     }
     for (index, Route { from, to, .. }) in topology.routes.iter().enumerate() {
         if !ends.contains(&(*from, *to)) && !ends.contains(&(*to, *from)) {
@@ -136,6 +134,9 @@ fn middlebox(
     if !flows.iter().any(|flow| topology.passes((flow.from, flow.to), &[node])) {
         return Err(at.key("at").found("a node on the path of a flow"));
     }
+    if !flows.iter().any(|flow| is_between_ends(node, flow, topology)) {
+        return Err(at_an_end(node, topology, flows, &at.key("at")));
+    }
     if let MiddleboxKind::Snoop { link, .. } | MiddleboxKind::Eln { link } = kind {
         let (first, second) = topology.links[link].ends;
         let hop = [node, if first == node { second } else { first }];
@@ -146,6 +147,40 @@ fn middlebox(
         }
     }
     Ok(MiddleboxConfig { node, kind })
+}
+
+/// The nodes at which the connections of `flow` end.
+fn stops(flow: &Flow) -> Vec<usize> {
+    [flow.from].into_iter().chain(flow.split.iter().copied()).chain([flow.to]).collect()
+}
+
+/// Do packets of `flow` pass `node` on their way from one link to another? Where a flow is split,
+/// its connections end. An access link leads to the first node.
+fn is_between_ends(node: usize, flow: &Flow, topology: &Topology<'_>) -> bool {
+    let stops = match flow.workload {
+        // Only connections are split.
+        Workload::Datagrams { .. } => vec![flow.from, flow.to],
+        _ => stops(flow),
+    };
+    let mut connections = stops.windows(2).map(|ends| (ends[0], ends[1]));
+    let passes = |(from, to)| topology.passes((from, to), &[node]) && node != from && node != to;
+    node == flow.from && flow.access.is_some() || connections.any(passes)
+}
+
+/// The error that a middlebox is at the end of each flow that passes `node`, where it sees nothing.
+fn at_an_end(node: usize, topology: &Topology<'_>, flows: &[Flow], at: &Key<'_>) -> ScenarioError {
+    let nodes = 0..topology.nodes.len();
+    let between: Vec<_> = nodes
+        .filter(|node| flows.iter().any(|flow| is_between_ends(*node, flow, topology)))
+        .take(5)
+        .collect();
+    let name = &topology.nodes[node];
+    let such = match between.is_empty() {
+        true => format!("such as one that another link joins to {name}"),
+        false => format!("such as {}", topology.names(between)),
+    };
+    let expected = format!("expected a node between the ends of a flow, {such}");
+    at.error(format!("found {name:?}, an end of its flows; {expected}"))
 }
 
 /// Do data of `flow` pass this hop? Requests also send data back.

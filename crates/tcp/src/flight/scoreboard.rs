@@ -6,6 +6,7 @@ use core::ops::Range;
 
 use super::known::KnownBlocks;
 use super::{AckFacts, DsackBlock, Flight, Sent};
+use crate::segment::Flags;
 use crate::seq::Seq;
 
 /// How much data SACKed above a segment makes it lost; either threshold is enough.
@@ -18,6 +19,21 @@ pub struct LossRule {
 }
 
 impl Flight {
+    /// The outstanding data in bytes, without the sequence number of a FIN (RFC 5827: `ownd`).
+    pub(crate) fn data(&self) -> u64 {
+        self.size() - self.fin(|_| true)
+    }
+
+    /// The outstanding data in bytes that is not SACKed, without the sequence number of a FIN.
+    pub(crate) fn unsacked_data(&self) -> u64 {
+        self.size() - self.sacked - self.fin(|last| !last.sacked)
+    }
+
+    /// One if a FIN is outstanding and its segment `is_counted`, else zero.
+    fn fin(&self, is_counted: impl Fn(&Sent) -> bool) -> u64 {
+        u64::from(self.last().is_some_and(|last| last.flags.has(Flags::FIN) && is_counted(last)))
+    }
+
     /// The number of SACKed bytes below `seq`.
     pub fn sacked_below(&self, seq: Seq) -> u64 {
         if seq >= self.sacked_end {

@@ -94,7 +94,7 @@ impl Sack1 {
         // of the head does not count in the pipe.
         self.high_rxt = cx.flight.head().map_or(cx.flight.una(), Sent::end);
         self.smss = cx.window.smss();
-        let outstanding = cx.flight.size().div_ceil(self.smss);
+        let outstanding = cx.flight.data().div_ceil(self.smss);
         self.pipe = outstanding as i64 - i64::from(recovery.dupacks);
         RecoveryAction::Enter(Entry { retransmit: Retransmit::HeadAlone, ..Entry::HEAD })
     }

@@ -1,6 +1,17 @@
 //! Early retransmit: RFC 5827.
 
-use crate::script::{Script, Setup};
+use crate::script::{Script, Setup, end_of, start_of};
+use rtolab_tcp::config::SackRules;
+
+/// Segments are outstanding, of which the last one carries the FIN.
+fn closed(setup: Setup, segments: u32) -> Script {
+    let mut s = setup.cwnd(segments).segments(1).sent(1..=1);
+    s.connection.write(u64::from(segments - 1) * 1000);
+    s.connection.close();
+    s.write(0).expect(2..=segments);
+    assert_eq!(s.connection.sender().flight().size(), u64::from(segments) * 1000 + 1);
+    s
+}
 
 fn early(spec: &str) -> Setup {
     Script::sender(spec).set(|config| config.recovery.early_retransmit = true)
@@ -33,6 +44,46 @@ fn t_er_1_four_outstanding_segments_need_three() {
     s.ack(0).expect_nothing();
     s.ack(0).expect_nothing();
     s.ack(0).expect([1]);
+}
+
+/// RFC 5827 section 3.1 counts the bytes of data; a FIN takes a sequence number, and is none.
+#[test]
+fn t_er_1_a_fin_is_not_counted_as_data() {
+    for spec in ["reno", "newreno", "tahoe"] {
+        closed(early(spec), 2).ack(0).expect([1]).fast_retransmits(1);
+
+        let mut s = closed(early(spec), 3);
+        s.ack(0).expect_nothing();
+        s.ack(0).expect([1]).fast_retransmits(1);
+
+        let mut s = closed(early(spec), 4);
+        s.ack(0).expect_nothing();
+        s.ack(0).expect_nothing();
+        s.ack(0).expect([1]).fast_retransmits(1);
+    }
+}
+
+#[test]
+fn t_er_1_a_sacked_fin_is_not_counted_as_data() {
+    for rules in [SackRules::Rfc6675, SackRules::Rfc3517, SackRules::Ns2] {
+        let setup = early("sack").set(|config| config.recovery.sack.rules = rules);
+        let mut s = closed(setup, 3);
+        s.sacks(0, [2..=2]).expect_nothing();
+        let mut ack = s.pure_ack(start_of(1));
+        ack.push_sack(start_of(2)..end_of(3) + 1);
+        s.arrives(&ack).expect([1]).fast_retransmits(1);
+    }
+}
+
+/// RFC 5827 section 3.1: with SACK it depends on the SACKed bytes, because the acknowledgment that
+/// reported the first of them may have been lost.
+#[test]
+fn t_er_1_with_sack_one_duplicate_ack_may_report_all_but_one_segment() {
+    for rules in [SackRules::Rfc6675, SackRules::Rfc3517, SackRules::Ns2] {
+        let setup = early("sack").set(|config| config.recovery.sack.rules = rules);
+        let mut s = setup.cwnd(3).segments(3).sent(1..=3);
+        s.sacks(0, [2..=3]).expect([1]).fast_retransmits(1);
+    }
 }
 
 #[test]

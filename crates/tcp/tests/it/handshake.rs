@@ -2,7 +2,7 @@
 
 use crate::script::base;
 use crate::script::pair::{End, connected};
-use rtolab_tcp::{Config, Event, Flags, Segment, Seq, State, SynOptions};
+use rtolab_tcp::{Config, Event, Flags, Segment, Seq, State, SynOptions, Timestamps};
 
 const RST: Flags = Flags::RST;
 
@@ -189,6 +189,28 @@ fn a_lost_syn_is_retransmitted_and_reduces_the_initial_window() {
     active.gets(&syn_ack(), 3500);
     assert_eq!(active.sends(3500).len(), 1);
     assert_eq!(active.timer(), 6500);
+}
+
+/// With timestamps the SYN-ACK gives a sample although the SYN was retransmitted (RFC 6298 section
+/// 3): the RTO follows from it, and is not the 3 s of section 5.7.
+#[test]
+fn a_lost_syn_with_timestamps_leaves_the_rto_to_the_sample() {
+    for (answers_after, expected) in [(500, 1500), (100, 1000)] {
+        let mut active = End::open(&Config { timestamps: true, ..base() });
+        active.connection.write(100_000);
+        active.sends_one(0);
+        let at = active.timer();
+        let syn = active.sends_one(at);
+        let mut syn_ack = syn_ack();
+        let Timestamps { value, .. } = syn.timestamps().unwrap();
+        syn_ack.set_timestamps(Timestamps { value, echo: value });
+        let at = at + answers_after;
+        active.gets(&syn_ack, at);
+        // RFC 5681 section 3.1 has no such exception: one segment.
+        assert_eq!(active.sends(at).len(), 1);
+        // The first sample R gives SRTT = R and RTTVAR = R/2, so the RTO is 3 R, at least 1 s.
+        assert_eq!(active.timer(), at + expected);
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Invalid networks.
 
-use super::{EVERYTHING, check, errors_with_in};
+use rtolab_scenario::Scenario;
+
+use super::{EVERYTHING, check, errors_with_in, message};
 
 #[test]
 fn routes_that_lead_nowhere() {
@@ -88,6 +90,61 @@ fn middleboxes_that_see_nothing() {
         ],
     );
     check("middleboxes_that_see_nothing", &[messages, frozen].join("\n"));
+}
+
+/// The kinds of middleboxes with the keys that they need, at a node.
+fn middleboxes_at(node: &str) -> [(&'static str, String); 8] {
+    let times = "disconnections = [{ at = \"10 s\", for = \"4 s\" }]";
+    let all = [
+        ("snoop", "link = \"radio\""),
+        ("eln", "link = \"radio\""),
+        ("filter", ""),
+        ("freeze", times),
+        ("ebsn", times),
+        ("handover", times),
+        ("unreachable", times),
+        ("path-hint", times),
+    ];
+    all.map(|(kind, keys)| {
+        (kind, format!("[[agent]]\nat = \"{node}\"\nkind = \"{kind}\"\n{keys}\n"))
+    })
+}
+
+const THREE_NODES: &str = "title = \"x\"\nduration = \"10 s\"\n\
+     [[link]]\nname = \"radio\"\nbetween = [\"base\", \"mobile\"]\n\
+     [[link]]\nname = \"wan\"\nbetween = [\"base\", \"server\"]\n\
+     [[flow]]\nname = \"f\"\nfrom = \"server\"\nto = \"mobile\"\nbytes = \"1 kB\"\n";
+
+fn read(text: &str) {
+    Scenario::parse(text, "x.toml", &[]).unwrap();
+}
+
+/// Routes pass middleboxes only between two links (`RoutingTable::add`), so one at an end would
+/// have no effect.
+#[test]
+fn middleboxes_at_the_ends_of_flows_are_refused() {
+    for (kind, table) in middleboxes_at("mobile") {
+        let error = message(&format!("{THREE_NODES}{table}"));
+        let expected = "agent[0].at: found \"mobile\", an end of its flows; expected a node between \
+                        the ends of a flow, such as base";
+        assert!(error.ends_with(expected), "{kind}: {error}");
+    }
+    for (kind, table) in middleboxes_at("base") {
+        read(&format!("{THREE_NODES}{table}"));
+        // A split flow ends at the gateway.
+        let error = message(&format!("{THREE_NODES}split = [\"base\"]\n{table}"));
+        assert!(error.contains("at: found \"base\", an end of its flows"), "{kind}: {error}");
+    }
+    let two_nodes = THREE_NODES.replace("from = \"server\"", "from = \"base\"");
+    for (kind, table) in middleboxes_at("base") {
+        let error = message(&format!("{two_nodes}{table}"));
+        let expected = "expected a node between the ends of a flow, such as one that another link \
+                        joins to base";
+        assert!(error.ends_with(expected), "{kind}: {error}");
+        // An access link lies before the first node.
+        let access = format!("{two_nodes}access = {{ delay = \"1 ms\" }}\n{table}");
+        read(&access);
+    }
 }
 
 #[test]

@@ -80,6 +80,7 @@ const COMPANIONS: &[(&str, Set)] = &[
     ("link.link.stalls.scripted.", &[("link.link.stalls.scripted", SCRIPT)]),
     ("link.link.outages.scripted.", &[("link.link.outages.scripted", SCRIPT)]),
     ("route.", &[("route", r#"[{ from = "left", to = "right", links = ["link"] }]"#)]),
+    ("agent", &[("flow.flow.to", "middle"), ("flow.flow.access", r#"{ delay = "1 ms" }"#)]),
     ("agent.", &[("agent", r#"[{ at = "left", kind = "snoop", link = "link" }]"#)]),
     ("agent.", &[("flow.flow.requests", REQUESTS)]),
     ("agent.0.disconnections", &[("agent", FREEZE)]),
