@@ -350,7 +350,10 @@ fn rows(
             let trigger = if is_hidden { Trigger::Unknown } else { retransmission.trigger };
             let retransmission = &Retransmission { trigger, ..*retransmission };
             if let Some(backoff) = retransmission.trigger.backoff() {
-                let inferred = || class(range, &assessment, (&sending.rtt, sending.dsack_seen));
+                let of_acks = sending.ack_fates.class(retransmission.frame);
+                let of_acks = of_acks.filter(|_| assessment.verdict == Necessity::Unneeded);
+                let of_range = || class(range, &assessment, (&sending.rtt, sending.dsack_seen));
+                let inferred = || of_acks.unwrap_or_else(of_range);
                 let class = paired.map_or_else(inferred, |paired| paired.class);
                 timeouts.push(TimeoutReport {
                     frame: retransmission.frame,
