@@ -72,8 +72,8 @@ fn parts(totals: &CaptureTotals, is_pair: bool) -> String {
     let missed = if may_be_missed(totals) { " or missed by the capture" } else { "" };
     let places = [
         (before, format!("before {point}{missed}")),
-        (between, "between them".into()),
-        (after, format!("beyond {it}")),
+        (between, if before > 0 { "between them" } else { "between the captures" }.into()),
+        (after, format!("beyond {}", if before + between > 0 { it } else { point })),
     ];
     let mut parts: Vec<String> = places
         .into_iter()

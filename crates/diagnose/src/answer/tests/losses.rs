@@ -193,4 +193,14 @@ fn two_captures_show_in_which_of_three_parts_segments_were_lost() {
     let all = "Of the 6 lost segments, 1 was lost before both captures, 2 between them, 3 beyond \
                them. (3 of them are in both captures, 2 in one and 1 in none)";
     assert_eq!(of([1, 2, 3]), all);
+    let later = "Of the 5 lost segments, 2 were lost between the captures, 3 beyond them. (";
+    assert!(of([0, 2, 3]).starts_with(later));
+    let places = |totals: &mut CaptureTotals| {
+        (totals.lost, totals.paired) = (7, Some(Box::default()));
+    };
+    let some = of_places([0, 0, 3], places);
+    assert!(
+        some.starts_with("Of the 7 lost segments, 3 were lost beyond both captures. ("),
+        "{some}"
+    );
 }
