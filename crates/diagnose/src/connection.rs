@@ -13,7 +13,7 @@ use crate::capture_points::{
 };
 use crate::closing::{CloseState, IdleClose, Reset};
 use crate::duplicates::{Copy, Location, RecentPackets};
-use crate::half_connection::HalfConnection;
+use crate::half_connection::{HalfConnection, View};
 use crate::held_segments::{HeldSegments, MIN_DELAY};
 use crate::history::Frame;
 use crate::missing_direction::EchoedTimestamps;
@@ -420,7 +420,8 @@ impl Connection {
                 Vantage::Sender => Duration::ZERO,
                 _ => turnarounds.of(from).unwrap_or(Duration::ZERO),
             };
-            (vantage, turnaround)
+            let peer_stamp = turnarounds.newest_stamp(from.other());
+            View { vantage, turnaround, peer_stamp }
         });
     }
 

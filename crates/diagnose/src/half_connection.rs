@@ -1,5 +1,6 @@
 //! One direction of a connection: the segments of one end, and the ACKs of the other.
 
+mod ack_fates;
 mod fast_path;
 mod loss_response;
 mod network_duplicates;
@@ -15,6 +16,7 @@ use rtolab_tcp::spurious::{DetectorVerdict, PassiveDetectors};
 use rtolab_tcp::{AckFacts, Cause, Flags, Segment, Seq};
 use rtolab_time::{Duration, Instant};
 
+use ack_fates::AckFates;
 use loss_response::LossResponse;
 use network_duplicates::{NetworkDuplicates, repeats_block_of_fin};
 pub(crate) use sack_counts::SackCounts;
@@ -75,6 +77,23 @@ impl Reordering {
     }
 }
 
+/// What the capture shows of a sender at one of its segments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    pub vantage: Vantage,
+    /// The time that the sender takes to answer packets at the capture point.
+    pub turnaround: Duration,
+    /// The peer's latest TSval.
+    pub peer_stamp: Option<u32>,
+}
+
+#[cfg(test)]
+impl View {
+    /// That of a capture at the sender.
+    pub const AT_SENDER: Self =
+        Self { vantage: Vantage::Sender, turnaround: Duration::ZERO, peer_stamp: None };
+}
+
 /// One direction of a connection.
 #[derive(Debug)]
 pub(crate) struct HalfConnection {
@@ -84,6 +103,8 @@ pub(crate) struct HalfConnection {
     pub sender_state: SenderState,
     /// The timestamp that the receiver echoed last.
     echoed: Option<u32>,
+    /// The fates of ACKs that had passed when the timer expired.
+    pub ack_fates: AckFates,
     pub arrivals: Arrivals,
     pub episodes: Episodes,
     pub conformance: Conformance,
@@ -134,6 +155,7 @@ impl HalfConnection {
             rtt: RttStatistics::default(),
             sender_state: SenderState::default(),
             echoed: None,
+            ack_fates: AckFates::default(),
             arrivals: Arrivals::starting_at(first),
             episodes: Episodes::default(),
             conformance: Conformance::default(),
@@ -167,12 +189,8 @@ impl HalfConnection {
     }
 
     /// As [`Self::on_sent`], for any segment.
-    fn on_any_sent(
-        &mut self,
-        segment: &Segment,
-        frame: &Frame,
-        view: impl FnOnce() -> (Vantage, Duration),
-    ) {
+    fn on_any_sent(&mut self, segment: &Segment, frame: &Frame, view: impl FnOnce() -> View) {
+        self.ack_fates.on_sent(segment);
         self.bytes += u64::from(segment.len);
         self.segments += u64::from(self.wire_segments(segment.len));
         self.is_accurate_ecn |= segment.flags.has(Flags::SYN) && segment.flags.bits() & AE != 0;
@@ -249,7 +267,7 @@ impl HalfConnection {
         segment: &Segment,
         frame: &Frame,
         arrival: Arrival,
-        (vantage, turnaround): (Vantage, Duration),
+        View { vantage, turnaround, peer_stamp }: View,
     ) {
         let idle = self.sender_state.since_restart(frame.at);
         let is_single = self.may_be_probe(segment);
@@ -275,6 +293,9 @@ impl HalfConnection {
             return;
         }
         self.sender_state.count_unanswered();
+        if matches!(trigger, Trigger::Timeout(_)) && segment.end() <= self.flight().una() {
+            self.ack_fates.on_timeout(segment, frame.number, peer_stamp);
+        }
         self.note_trigger(segment, (frame.number, trigger, is_single), idle);
         let detector_episode = match trigger {
             Trigger::Timeout(_) | Trigger::Syn(_) => {

@@ -18,6 +18,7 @@ mod half_connection;
 mod held_segments;
 mod history;
 mod infer;
+mod loss_place;
 mod missing_direction;
 mod open_connections;
 mod pair;

@@ -1,6 +1,7 @@
 //! Two captures of the same transfers, one at each end. Together they show which packets arrived,
 //! and so which retransmissions were needed.
 
+mod second_capture;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ use crate::class::TimeoutClass;
 use crate::connection_key::{ConnectionKey, key};
 use crate::evidence::Necessity;
 use crate::paired_verdict::{PairedVerdict, PairedVerdicts};
+pub(crate) use second_capture::SecondCapture;
 
 /// The maximum number of frames listed per direction.
 const MAX_FRAMES: usize = 10;
@@ -112,12 +114,11 @@ pub enum NotPaired {
     SamePlace(u64),
 }
 
-/// Compares two captures. `still_missing` are the frames of retransmissions in the second one at
-/// which the receiver still missed their data, although an earlier copy had passed.
+/// Compares two captures. `alone` is what the second one shows without the first.
 pub(crate) fn compare(
     first: impl Read,
     second: impl Read,
-    still_missing: &HashSet<u64>,
+    alone: &SecondCapture,
 ) -> Result<Pair, NotPaired> {
     let (mut near, mut far) = (flows(first), flows(second));
     let mut directions: [Vec<(i64, u64, Option<i64>)>; 2] = Default::default();
@@ -136,9 +137,12 @@ pub(crate) fn compare(
         let out = usize::from(one < other);
         match_arrivals(&mut here[out], &there[out]);
         match_arrivals(&mut there[1 - out], &here[1 - out]);
-        let still_missing = latest_by_seq(&there[out], still_missing);
-        let arrivals = (&there[1 - out][..], &still_missing);
-        find_verdicts(common(&here[out], ends[1]), arrivals, &mut paired_verdicts);
+        let receiver = Receiver {
+            acks: &there[1 - out],
+            still_missing: latest_by_seq(&there[out], &alone.still_missing),
+            is_captured: !alone.in_the_middle.contains(&key),
+        };
+        find_verdicts(common(&here[out], ends[1]), &receiver, &mut paired_verdicts);
         for (direction, sent) in [&here[out], &there[1 - out]].into_iter().enumerate() {
             let common = common(sent, ends[1 - direction]);
             missing_at_end[direction] += rest(sent, common);
@@ -330,14 +334,21 @@ fn latest_by_seq(received: &[Packet], frames: &HashSet<u64>) -> HashMap<u32, u64
     among.map(|one| (one.seq, one.frame)).collect()
 }
 
+/// What the second capture shows of the receiver of one direction.
+struct Receiver<'a> {
+    acks: &'a [Packet],
+    /// The latest frame at which the receiver still missed the data at a sequence number, although
+    /// a copy had passed.
+    still_missing: HashMap<u32, u64>,
+    /// Is the capture at the receiver? What passes a capture in the middle of the path may still be
+    /// lost.
+    is_captured: bool,
+}
+
 /// Adds the verdict on each retransmission: it was unneeded if an earlier copy arrived whole, and
 /// the receiver did not still miss it later. A timeout was spurious if an ACK of the data arrived
 /// without the retransmission.
-fn find_verdicts(
-    sent: &[Packet],
-    (acks, still_missing): (&[Packet], &HashMap<u32, u64>),
-    paired_verdicts: &mut PairedVerdicts,
-) {
+fn find_verdicts(sent: &[Packet], receiver: &Receiver<'_>, paired_verdicts: &mut PairedVerdicts) {
     let mut copies: HashMap<u32, Vec<&Packet>> = HashMap::new();
     for (one, answered) in sent.iter().zip(first_arrivals(sent)) {
         let takes = one.len + u32::from(one.flags & (Flags::SYN | Flags::FIN).bits() != 0);
@@ -348,17 +359,24 @@ fn find_verdicts(
         let alike = earlier.iter().filter(|copy| copy.len >= one.len);
         if alike.clone().next().is_some() {
             let is_whole = |copy: &&&Packet| copy.seen.is_some() && copy.arrived >= copy.len;
-            let missing = still_missing.get(&one.seq).copied().unwrap_or(0);
+            let missing = receiver.still_missing.get(&one.seq).copied().unwrap_or(0);
             let is_unneeded =
                 alike.clone().any(|copy| is_whole(&copy) && copy.seen_frame >= missing);
             let is_after_capture = !is_unneeded && alike.clone().any(|copy| is_whole(&copy));
             let verdict = if is_unneeded { Necessity::Unneeded } else { Necessity::Needed };
+            let mut acks = covering_acks(one, answered, receiver.acks);
+            let is_shown =
+                is_after_capture || receiver.is_captured || acks.clone().next().is_some();
             let class = match verdict {
                 Necessity::Needed => TimeoutClass::Genuine,
-                _ if is_acknowledged(one, answered, acks) => TimeoutClass::Spurious,
+                _ if acks.any(|ack| ack.seen.is_some()) => TimeoutClass::Spurious,
                 _ => TimeoutClass::AckLost,
             };
-            paired_verdicts.insert(one.frame, PairedVerdict { verdict, class, is_after_capture });
+            let found = match verdict {
+                Necessity::Unneeded if !is_shown => PairedVerdict::PASSED,
+                _ => PairedVerdict { verdict, class, is_after_capture },
+            };
+            paired_verdicts.insert(one.frame, found);
         }
         earlier.push(one);
     }
@@ -381,16 +399,19 @@ fn first_arrivals(sent: &[Packet]) -> Vec<i64> {
     arrivals
 }
 
-/// Does an ACK arrive that was sent before `answered`, when the first of this copy and all later
-/// ones arrived?
-fn is_acknowledged(one: &Packet, answered: i64, acks: &[Packet]) -> bool {
-    let end = one.seq.wrapping_add(one.len.max(1));
+/// The ACKs of this copy that passed the second capture before `answered`, when the first of this
+/// copy and all later ones did. An earlier copy caused them.
+fn covering_acks<'a>(
+    one: &Packet,
+    answered: i64,
+    acks: &'a [Packet],
+) -> impl Iterator<Item = &'a Packet> + Clone {
+    let (seq, end) = (one.seq, one.seq.wrapping_add(one.len.max(1)));
     let from = acks.partition_point(|ack| ack.at < one.at.min(answered));
-    let covers = |ack: &&Packet| ack.seen.is_some() && (ack.ack.wrapping_sub(end) as i32) >= 0;
     let early =
-        acks[..from].iter().rev().take_while(|ack| (ack.ack.wrapping_sub(one.seq) as i32) > 0);
-    let before = acks[from..].iter().take_while(|ack| ack.at < answered);
-    early.chain(before).any(|ack| covers(&ack))
+        acks[..from].iter().rev().take_while(move |ack| (ack.ack.wrapping_sub(seq) as i32) > 0);
+    let before = acks[from..].iter().take_while(move |ack| ack.at < answered);
+    early.chain(before).filter(move |ack| (ack.ack.wrapping_sub(end) as i32) >= 0)
 }
 
 fn direction(packets: &[(i64, u64, Option<i64>)], offset: i64) -> PairDirection {

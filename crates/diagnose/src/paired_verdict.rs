@@ -9,6 +9,7 @@ use crate::history::{Bound, EvidenceKind};
 /// What is known of a retransmission from both captures.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairedVerdict {
+    /// Unknown if an earlier copy passed the second capture, and that is not at the receiver.
     pub verdict: Necessity,
     /// The class of the timeout, if it was one.
     pub class: TimeoutClass,
@@ -17,6 +18,16 @@ pub(crate) struct PairedVerdict {
 }
 
 impl PairedVerdict {
+    /// An earlier copy passed the second capture in the middle of the path. Only the receiver's
+    /// acknowledgments show whether it arrived.
+    pub const PASSED: Self =
+        Self { verdict: Necessity::Unknown, class: TimeoutClass::Unknown, is_after_capture: false };
+
+    /// Do the captures alone determine the verdict?
+    pub fn is_certain(self) -> bool {
+        self.verdict != Necessity::Unknown
+    }
+
     /// The verdict, which is certain.
     pub fn assessment(self, frame: u64) -> Assessment {
         let bound = Bound::AtMost(0);

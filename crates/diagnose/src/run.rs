@@ -1,14 +1,11 @@
 //! Diagnoses a capture.
 
-use std::collections::HashSet;
 use std::io::Read;
 
 use rtolab_capture::{Captured, ClockSteps, InOrder, ReadError, Reader};
 use serde::Serialize;
 
-use crate::evidence::STILL_MISSING;
-use crate::pair::{self, NotPaired, Pair};
-use crate::report::RetransmissionReport;
+use crate::pair::{self, NotPaired, Pair, SecondCapture};
 use crate::summary::SkippedPackets;
 use crate::{CaptureAnswer, ConnectionReport, Diagnosis, Summary};
 
@@ -70,22 +67,22 @@ pub fn diagnose_pair<R: Read, E>(
     mut progress: impl FnMut(u64) -> Result<(), E>,
 ) -> Result<Result<Document, NotPaired>, E> {
     let mut first = 0;
-    let mut pair = match pair::compare(open(0)?, open(1)?, &HashSet::new()) {
+    let mut pair = match pair::compare(open(0)?, open(1)?, &SecondCapture::default()) {
         Ok(pair) => pair,
         Err(reason) => return Ok(Err(reason)),
     };
     if pair.directions[1].bytes > pair.directions[0].bytes {
         first = 1;
-        pair = match pair::compare(open(1)?, open(0)?, &HashSet::new()) {
+        pair = match pair::compare(open(1)?, open(0)?, &SecondCapture::default()) {
             Ok(swapped) => swapped,
             Err(reason) => return Ok(Err(reason)),
         };
     }
     if pair.has_unneeded() {
-        let receiver = diagnosed(open(1 - first)?, Diagnosis::new(), |_| progress(0))?;
-        let still_missing = still_missing(&receiver);
-        if !still_missing.is_empty() {
-            match pair::compare(open(first)?, open(1 - first)?, &still_missing) {
+        let second = diagnosed(open(1 - first)?, Diagnosis::new(), |_| progress(0))?;
+        let second = SecondCapture::of(&second.connections);
+        if !second.is_empty() {
+            match pair::compare(open(first)?, open(1 - first)?, &second) {
                 Ok(compared) => pair = compared,
                 Err(reason) => return Ok(Err(reason)),
             }
@@ -97,16 +94,6 @@ pub fn diagnose_pair<R: Read, E>(
     document.pair = Some(pair);
     document.sender_capture = Some(first);
     Ok(Ok(document))
-}
-
-/// The retransmissions at which the receiver still missed their data, although an earlier copy had
-/// passed its capture.
-fn still_missing(receiver: &Document) -> HashSet<u64> {
-    let rows = receiver.connections.iter().flat_map(|connection| &connection.retransmissions);
-    let is_missing = |row: &&RetransmissionReport| {
-        row.evidence.first().is_some_and(|piece| piece.kind == STILL_MISSING)
-    };
-    rows.filter(is_missing).map(|row| row.frame).collect()
 }
 
 fn diagnosed<R: Read, E>(

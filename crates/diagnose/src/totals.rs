@@ -109,6 +109,10 @@ pub struct CaptureTotals {
     /// Of these, those that reached the capture point at the receiver, but not its TCP.
     #[serde(skip)]
     pub(crate) lost_after_capture: u64,
+    /// Of these, those lost before the capture point, between two, and after it, if a capture was
+    /// made in the middle of the path.
+    #[serde(skip)]
+    pub(crate) loss_places: [u64; 3],
     /// Lost segments that open a connection: SYN, SYN-ACK, the client's first data.
     pub lost_openings: u64,
     /// Lost FINs.
@@ -507,6 +511,9 @@ impl CaptureTotals {
                     let strongest = retransmission.evidence.first().map(|piece| piece.kind);
                     let is_after_capture = strongest == Some(STILL_MISSING);
                     self.lost_after_capture += if is_after_capture { segments } else { 0 };
+                    if let Some(place) = retransmission.loss_place {
+                        self.loss_places[place as usize] += segments;
+                    }
                     first_data += if retransmission.is_opening { segments } else { 0 };
                     if retransmission.t - last > gap {
                         self.close_burst(burst);

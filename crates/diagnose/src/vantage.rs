@@ -114,6 +114,11 @@ impl Turnarounds {
         self.ends[end as usize].min
     }
 
+    /// The latest TSval of an end.
+    pub fn newest_stamp(&self, end: End) -> Option<u32> {
+        self.ends[end.other() as usize].newest_stamp
+    }
+
     /// Notes the hop limit of a packet.
     #[inline]
     pub fn note_hops(&mut self, from: End, hops: u8, packet: &CapturedPacket) {

@@ -7,6 +7,7 @@ mod clock;
 mod closing;
 mod failures;
 mod held_segments;
+mod loss_places;
 mod losses;
 mod missing_direction;
 mod not_captured;

@@ -8,6 +8,7 @@ use super::advice::advice;
 use super::closing;
 use super::failures;
 use super::held_segments;
+use super::loss_places;
 use super::losses;
 use super::missing_direction;
 use super::round_trips;
@@ -152,6 +153,7 @@ fn of_both_directions(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence
             said.extend(cost(totals, subject));
         }
         said.extend(losses::loss(totals, subject.words));
+        said.extend(loss_places::sentence(totals));
         said.extend(unknown(totals));
         said.extend(round_trips::reordering(totals));
         said.extend(handshake(totals));

@@ -1,22 +1,15 @@
 //! The fast path of a direction: segments and ACKs in order while no retransmission is pending.
 
 use rtolab_tcp::{Cause, Flags, Segment};
-use rtolab_time::{Duration, Instant};
+use rtolab_time::Instant;
 
-use super::{HalfConnection, MAX_OUTSTANDING};
+use super::{HalfConnection, MAX_OUTSTANDING, View};
 use crate::history::Frame;
-use crate::vantage::Vantage;
 
 impl HalfConnection {
-    /// Processes a segment of this end. `view` returns the vantage, and the time that the sender
-    /// takes to answer packets at the capture point.
+    /// Processes a segment of this end.
     #[inline]
-    pub fn on_sent(
-        &mut self,
-        segment: &Segment,
-        frame: &Frame,
-        view: impl FnOnce() -> (Vantage, Duration),
-    ) {
+    pub fn on_sent(&mut self, segment: &Segment, frame: &Frame, view: impl FnOnce() -> View) {
         if let (Some(timers), Some(stamps)) = (&mut self.timers, segment.timestamps()) {
             timers.note_stamp(stamps.value, frame.at);
         }
@@ -35,6 +28,7 @@ impl HalfConnection {
             && self.arrivals.expects(segment.seq)
             && !segment.flags.any(Flags::SYN | Flags::FIN | Flags::CWR)
             && self.history.is_empty()
+            && !self.ack_fates.is_open()
             && flight.outstanding() < MAX_OUTSTANDING;
         if !is_plain || self.is_discarded_by_paws(segment) {
             return false;

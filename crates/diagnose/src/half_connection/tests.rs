@@ -60,7 +60,7 @@ fn of_a_flight_that_is_too_large_the_older_half_is_discarded() {
     for number in 0..=MAX_OUTSTANDING as u32 {
         let segment = Segment::new(Seq::FIRST + number, 1, Flags::ACK);
         let frame = Frame { number: number.into(), at: Instant::START, ip_id: 0, raw_seq: number };
-        end.on_sent(&segment, &frame, || (Vantage::Sender, Duration::ZERO));
+        end.on_sent(&segment, &frame, || View::AT_SENDER);
     }
     assert_eq!(end.flight().outstanding(), MAX_OUTSTANDING / 2 + 1);
     assert_eq!(end.memory_items(), MAX_OUTSTANDING / 2 + 1);
@@ -72,7 +72,7 @@ fn a_sender_waits_while_data_is_outstanding() {
     assert!(!end.is_waiting());
     let segment = Segment::new(Seq::FIRST, 1000, Flags::ACK);
     let frame = Frame { number: 1, at: Instant::START, ip_id: 0, raw_seq: 1 };
-    end.on_sent(&segment, &frame, || (Vantage::Sender, Duration::ZERO));
+    end.on_sent(&segment, &frame, || View::AT_SENDER);
     assert!(end.is_waiting());
     let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
     (ack.ack, ack.window) = (Seq::FIRST + 1000, 60_000);
@@ -85,7 +85,7 @@ fn send(end: &mut HalfConnection, number: u32, flags: Flags) {
     let segment = Segment::new(Seq::FIRST + 1000 * number, 1000, flags | Flags::ACK);
     let at = Instant::START + millis(10 * u64::from(number));
     let frame = Frame { number: number.into(), at, ip_id: 0, raw_seq: number };
-    end.on_sent(&segment, &frame, || (Vantage::Sender, Duration::ZERO));
+    end.on_sent(&segment, &frame, || View::AT_SENDER);
 }
 
 /// The server in FIN-WAIT repeats the SACK block of the FIN in the ACK of all.

@@ -68,6 +68,9 @@ fn acks<const N: usize>(all: [(i64, u32, bool); N]) -> [Packet; N] {
 #[test]
 fn a_timeout_was_spurious_if_an_ack_of_the_original_arrives() {
     let copy = packet(100, 1, 1000);
+    let is_acknowledged = |copy: &Packet, answered, acks: &[Packet]| {
+        covering_acks(copy, answered, acks).any(|ack| ack.seen.is_some())
+    };
     let of = |ack| is_acknowledged(&copy, 200_000_000, &acks([ack]));
     assert!(of((150, 1001, true)) && of((199, 2001, true)) && of((50, 1001, true)));
     assert!(!of((200, 1001, true)), "it answers the copy");
@@ -85,13 +88,23 @@ fn a_timeout_was_spurious_if_an_ack_of_the_original_arrives() {
 
 /// The verdicts on the copies of a segment of 1000 bytes; the arrived bytes of each copy.
 fn verdicts(arrived: &[Option<u32>], acks: &[Packet]) -> Vec<(u64, Necessity, TimeoutClass)> {
+    verdicts_at(true, arrived, acks)
+}
+
+/// As [`verdicts`], with the second capture at the receiver or in the middle of the path.
+fn verdicts_at(
+    is_captured: bool,
+    arrived: &[Option<u32>],
+    acks: &[Packet],
+) -> Vec<(u64, Necessity, TimeoutClass)> {
     let copies = arrived.iter().zip([100, 1100, 3100]).map(|(arrived, millis)| Packet {
         seen: arrived.map(|_| (millis + 50) * 1_000_000),
         arrived: arrived.unwrap_or(0),
         ..packet(millis, 1, 1000)
     });
     let mut found = PairedVerdicts::new();
-    find_verdicts(&copies.collect::<Vec<_>>(), (acks, &HashMap::new()), &mut found);
+    let receiver = Receiver { acks, still_missing: HashMap::new(), is_captured };
+    find_verdicts(&copies.collect::<Vec<_>>(), &receiver, &mut found);
     let mut found: Vec<_> =
         found.iter().map(|(frame, one)| (*frame, one.verdict, one.class)).collect();
     found.sort_unstable();
@@ -117,6 +130,22 @@ fn a_copy_is_unneeded_if_an_earlier_one_arrived_whole() {
         verdicts(&[None, all, all], &late),
         [(1100, Needed, Genuine), (3100, Unneeded, Spurious)]
     );
+}
+
+/// The receiver's acknowledgments show whether what passed the middle of the path arrived.
+#[test]
+fn a_copy_that_passed_the_middle_of_the_path_may_still_be_lost() {
+    use Necessity::{Needed, Unknown, Unneeded};
+    let all = Some(1000);
+    let of = |acks: &[Packet]| verdicts_at(false, &[all, all], acks);
+    assert_eq!(of(&[]), [(1100, Unknown, TimeoutClass::Unknown)]);
+    let answer = |arrives| acks([(190, 1001, arrives)]);
+    assert_eq!(of(&answer(true)), [(1100, Unneeded, TimeoutClass::Spurious)]);
+    assert_eq!(of(&answer(false)), [(1100, Unneeded, TimeoutClass::AckLost)]);
+    let too_late = acks([(1150, 1001, true)]);
+    assert_eq!(of(&too_late), [(1100, Unknown, TimeoutClass::Unknown)]);
+    let lost_before = verdicts_at(false, &[None, all], &[]);
+    assert_eq!(lost_before, [(1100, Needed, TimeoutClass::Genuine)]);
 }
 
 #[test]

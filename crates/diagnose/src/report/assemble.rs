@@ -23,10 +23,12 @@ use crate::class::{TimeoutClass, class, confidence};
 use crate::closing::ClosingSilence;
 use crate::conformance::{ConformanceFinding, NO_BACK_OFF, WINDOW_OVERRUN};
 use crate::connection::{Connection, Handshake, name};
+use crate::connection_key::key;
 use crate::evidence::{Assessment, Necessity, assess};
 use crate::failure::{FailureKind, failure};
 use crate::half_connection::{HalfConnection, Timer};
 use crate::history::{Evidence, Retransmission, Transmission};
+use crate::loss_place::LossPlace;
 use crate::missing_direction::MissingDirection;
 use crate::paired_verdict::PairedVerdicts;
 use crate::silence::{IdleTimeout, MIN_UNANSWERED, MIN_UNANSWERED_RETRANSMISSIONS, Wait};
@@ -129,6 +131,7 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
     let bytes = |end: End| direction(end).map_or(0, |sending| sending.bytes);
     ConnectionReport {
         number: connection.number,
+        key: key(first),
         capture_point: CapturePoint::Near,
         client: client.to_string(),
         server: server.to_string(),
@@ -336,6 +339,8 @@ fn rows(
     for range in &sending.settled {
         for (index, copy, retransmission) in range.retransmissions() {
             let paired = paired_verdicts.get(&retransmission.frame);
+            let loss_place = LossPlace::of(retransmission, paired.copied(), vantage);
+            let paired = paired.copied().filter(|paired| paired.is_certain());
             let assessment = paired.map_or_else(
                 || assess(&range.evidence, index),
                 |paired| paired.assessment(retransmission.frame),
@@ -345,7 +350,10 @@ fn rows(
             let trigger = if is_hidden { Trigger::Unknown } else { retransmission.trigger };
             let retransmission = &Retransmission { trigger, ..*retransmission };
             if let Some(backoff) = retransmission.trigger.backoff() {
-                let inferred = || class(range, &assessment, (&sending.rtt, sending.dsack_seen));
+                let of_acks = sending.ack_fates.class(retransmission.frame);
+                let of_acks = of_acks.filter(|_| assessment.verdict == Necessity::Unneeded);
+                let of_range = || class(range, &assessment, (&sending.rtt, sending.dsack_seen));
+                let inferred = || of_acks.unwrap_or_else(of_range);
                 let class = paired.map_or_else(inferred, |paired| paired.class);
                 timeouts.push(TimeoutReport {
                     frame: retransmission.frame,
@@ -377,6 +385,7 @@ fn rows(
             let is_first_data = from == name(End::Client) && range.start == FIRST_DATA;
             retransmissions.push(RetransmissionReport {
                 is_opening: range.is_syn || is_first_data,
+                loss_place: loss_place.filter(|_| assessment.verdict == Necessity::Needed),
                 ..retransmission_row((copy, retransmission, segments), assessment, from)
             });
         }
@@ -430,6 +439,7 @@ fn retransmission_row(
         confidence: assessment.confidence,
         evidence: reports(assessment.evidence),
         against: reports(assessment.against),
+        loss_place: None,
     }
 }
 

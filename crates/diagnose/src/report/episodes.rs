@@ -127,9 +127,12 @@ impl Description<'_> {
                 format!("{received} packets came back, but acknowledged nothing new {waited}")
             }
         };
+        let outstanding = match bytes {
+            0 => "with all data acknowledged at the capture point".to_string(),
+            bytes => format!("with {} outstanding", counted(bytes, "byte")),
+        };
         format!(
-            "{what}, with {} outstanding, and the retransmission timer expired {times}{}.",
-            counted(bytes, "byte"),
+            "{what}, {outstanding}, and the retransmission timer expired {times}{}.",
             self.why()
         )
     }

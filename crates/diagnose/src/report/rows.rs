@@ -10,10 +10,12 @@ use crate::capture_points::CapturePoint;
 use crate::class::TimeoutClass;
 use crate::closing::ClosingSilence;
 use crate::conformance::ConformanceFinding;
+use crate::connection_key::ConnectionKey;
 use crate::evidence::Necessity;
 use crate::failure::ConnectionFailure;
 use crate::half_connection::{Reordering, SackCounts, Timer};
 use crate::history::EvidenceKind;
+use crate::loss_place::LossPlace;
 use crate::missing_direction::MissingDirection;
 use crate::pauses::{Pauses, Waits};
 use crate::rtt::RoundTrips;
@@ -44,6 +46,9 @@ pub struct Translation {
 pub struct ConnectionReport {
     /// Its number in the capture, from 1.
     pub number: u64,
+    /// Its ends.
+    #[serde(skip)]
+    pub(crate) key: ConnectionKey,
     /// The capture point whose packets this report describes, if there are two.
     #[serde(skip)]
     pub(crate) capture_point: CapturePoint,
@@ -229,6 +234,9 @@ pub struct RetransmissionReport {
     pub evidence: Vec<EvidenceReport>,
     /// The evidence against it.
     pub against: Vec<EvidenceReport>,
+    /// Where the copy before it was lost, as seen from a capture point in the middle of the path.
+    #[serde(skip)]
+    pub(crate) loss_place: Option<LossPlace>,
 }
 
 impl RetransmissionReport {

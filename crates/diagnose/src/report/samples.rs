@@ -51,6 +51,7 @@ pub(crate) fn retransmission(t: f64, verdict: Necessity) -> RetransmissionReport
         confidence: 0.95,
         evidence: Vec::new(),
         against: Vec::new(),
+        loss_place: None,
     }
 }
 

@@ -1,9 +1,8 @@
 //! Tests of ACKs that report a gap, and of timeouts during recovery.
 
 use super::*;
-use crate::half_connection::HalfConnection;
+use crate::half_connection::{HalfConnection, View};
 use crate::history::Frame;
-use crate::vantage::Vantage;
 
 /// The ACK of this number of segments, with this window, and a SACK block of one segment.
 type OneAck = (u32, u32, Option<u32>);
@@ -18,7 +17,7 @@ fn gaps(acks: &[OneAck]) -> (bool, bool) {
     };
     for number in 0..5 {
         let segment = Segment::new(seq(number), 1000, Flags::ACK);
-        end.on_sent(&segment, &frame(1), || (Vantage::Sender, Duration::ZERO));
+        end.on_sent(&segment, &frame(1), || View::AT_SENDER);
     }
     let mut last = frame(100);
     for (&(acked, window, block), number) in acks.iter().zip(100..) {

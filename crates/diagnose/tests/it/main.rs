@@ -1,5 +1,6 @@
 //! Tests of the diagnosis, in one binary so that they build fast.
 
+mod ack_fates;
 mod after_capture;
 mod capture_points;
 mod captured_twice;

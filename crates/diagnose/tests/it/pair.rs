@@ -3,7 +3,9 @@
 use std::convert::Infallible;
 
 use rtolab_capture::{CapturedPacket, Interface, RUN_START, Writer};
-use rtolab_diagnose::{Document, Necessity, NetworkVerdict, NotPaired, Pair, diagnose_pair};
+use rtolab_diagnose::{
+    Document, Necessity, NetworkVerdict, NotPaired, Pair, diagnose, diagnose_pair,
+};
 use rtolab_tcp::wire::WireSegment;
 use rtolab_tcp::{Flags, SynOptions};
 use rtolab_time::Duration;
@@ -21,13 +23,23 @@ fn capture(events: &[Event]) -> Vec<u8> {
 
 /// As [`capture`], with SACK or without it.
 fn capture_with(events: &[Event], sack_permitted: bool) -> Vec<u8> {
+    // Identifications go on by one for each part of a split segment.
+    let identification = |_, seq: u32| (seq.wrapping_sub(u32::MAX - 20_000) / LEN) as u16;
+    capture_of(events, sack_permitted, identification)
+}
+
+/// As [`capture_with`], with identifications that depend on the time and SEQ.
+fn capture_of(
+    events: &[Event],
+    sack_permitted: bool,
+    identification: impl Fn(u64, u32) -> u16,
+) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), &Interface::default()).expect("a writer");
     for &(millis, forward, flags, seq, ack, len) in events {
         let syn = SynOptions { mss: Some(1000), sack_permitted, ..SynOptions::default() };
         let segment = WireSegment { syn, ..segment(flags, (seq, ack, len)) };
         let packet = CapturedPacket {
-            // Identifications go on by one for each part of a split segment.
-            identification: (seq.wrapping_sub(u32::MAX - 20_000) / LEN) as u16,
+            identification: identification(millis, seq),
             ..sent(forward, RUN_START + Duration::from_millis(millis), segment)
         };
         writer.packet(&packet).expect("a packet");
@@ -268,5 +280,125 @@ fn segments_that_do_not_reach_the_receivers_tcp_are_lost() {
     // The acknowledgments advance: the retransmission was unneeded.
     let (verdict, evidence, lost, text) = of(7);
     assert_eq!((verdict, evidence, lost), (Necessity::Unneeded, "both-captures", 0));
+    assert!(text.starts_with("This path loses nothing"), "{text}");
+}
+
+/// Where the seventh of ten segments is lost.
+#[derive(Clone, Copy, PartialEq)]
+enum Lost {
+    Nowhere,
+    BeforeTheMiddle,
+    BeyondTheMiddle,
+}
+
+/// The captures of a transfer at the sender and in the middle of the path, 10 ms from the sender
+/// and 40 ms from the receiver and back. The seventh segment is retransmitted, even if it is not
+/// lost. If it is, three duplicate acknowledgments ask for it.
+fn with_the_middle(lost: Lost) -> [Vec<u8>; 2] {
+    let mut sent: Vec<(u64, Event)> = Vec::new();
+    let mut acks: Vec<(u64, Event)> = Vec::new();
+    let open = |at, forward, flags, seq, ack| (at, (at, forward, flags, seq, ack, 0));
+    sent.push(open(0, true, Flags::SYN, 1, 0));
+    acks.push(open(50, false, Flags::SYN | Flags::ACK, 7, 2));
+    sent.push(open(61, true, Flags::ACK, 2, 8));
+    let data = |at, n: u32| (at, (at, true, Flags::ACK, 2 + n * LEN, 8, LEN));
+    let ack = |at: u64, n: u32| (at + 50, (at + 50, false, Flags::ACK, 8, 2 + n * LEN, 0));
+    for n in 0..10 {
+        // Copies of an acknowledgment within 50 ms would count as captured twice.
+        let at = 100 + 60 * u64::from(n);
+        sent.push(data(at, n));
+        match (lost != Lost::Nowhere, n) {
+            (true, 6) => {}
+            (true, 7..) => acks.push(ack(at, 6)),
+            _ => acks.push(ack(at, n + 1)),
+        }
+    }
+    sent.push(data(750, 6));
+    acks.push(ack(750, 10));
+    // Between the captures a packet takes 10 ms.
+    let moved = |events: &[(u64, Event)], by: u64| -> Vec<Event> {
+        events.iter().map(|&(at, (_, a, b, c, d, e))| (at + by, a, b, c, d, e)).collect()
+    };
+    let mut here = [moved(&sent, 0), moved(&acks, 10)].concat();
+    let mut there = [moved(&sent, 10), moved(&acks, 0)].concat();
+    if lost == Lost::BeforeTheMiddle {
+        there.retain(|&(at, ..)| at != 100 + 60 * 6 + 10);
+    }
+    here.sort_by_key(|event| event.0);
+    there.sort_by_key(|event| event.0);
+    // A distant identification shows that the retransmission is no reordered segment.
+    let identification = |millis, seq| if millis < 720 { (seq / LEN) as u16 } else { 30_000 };
+    [&here, &there].map(|events| capture_of(events, false, identification))
+}
+
+/// The texts of an answer with their bases.
+fn said(document: &Document) -> Vec<(&str, &str)> {
+    document.answer.sentences.iter().map(|one| (&one.text[..], &one.basis[..])).collect()
+}
+
+#[test]
+fn a_capture_in_the_middle_of_the_path_shows_on_which_side_a_segment_was_lost() {
+    for (lost, text, basis) in [
+        (
+            Lost::BeforeTheMiddle,
+            "The lost segment did not reach the capture point: it was lost on the way from the \
+             sender.",
+            "the capture contains 0 of them and lacks 1",
+        ),
+        (
+            Lost::BeyondTheMiddle,
+            "The lost segment had passed the capture point: it was lost beyond it, on the way to \
+             the receiver.",
+            "the capture contains 1 of them and lacks 0",
+        ),
+    ] {
+        let [at_sender, in_the_middle] = with_the_middle(lost);
+        let of = |capture: &[u8]| {
+            let Ok(found) = diagnose::<_, Infallible>(capture, |_| Ok(()));
+            found
+        };
+        let found = of(&in_the_middle);
+        assert!(said(&found).contains(&(text, basis)), "{:?}", said(&found));
+        let found = of(&at_sender);
+        assert!(
+            !said(&found).iter().any(|(text, _)| text.contains("lost segment")),
+            "{:?}",
+            said(&found)
+        );
+    }
+    // Both captures show that it was lost between them.
+    let found = document(&with_the_middle(Lost::BeforeTheMiddle));
+    assert!(
+        !said(&found).iter().any(|(text, _)| text.contains("lost segment")),
+        "{:?}",
+        said(&found)
+    );
+    assert_eq!(found.connections[0].retransmissions[0].evidence[0].kind, "both-captures");
+}
+
+#[test]
+fn what_passes_a_capture_in_the_middle_of_the_path_may_be_lost_beyond_it() {
+    let found = document(&with_the_middle(Lost::BeyondTheMiddle));
+    let row = &found.connections[0].retransmissions[0];
+    assert_eq!(row.verdict, Necessity::Needed);
+    assert!(row.confidence < 1.0 && row.evidence[0].kind != "both-captures", "{row:?}");
+    assert_eq!(found.pair.as_ref().expect("a pair").directions[0].lost, 0);
+    let said = said(&found);
+    assert!(said[0].0.starts_with("This path loses 9.1 % of the data segments"), "{}", said[0].0);
+    let beyond = "The lost segment had passed both captures: it was lost beyond them, on the way to \
+                  the receiver.";
+    let basis = "1 of them are in both captures, 0 in one and 0 in none";
+    assert!(said.contains(&(beyond, basis)), "{said:?}");
+}
+
+/// The acknowledgment passed the second capture before the retransmission did.
+#[test]
+fn an_ack_in_the_middle_of_the_path_shows_that_the_data_arrived() {
+    let found = document(&with_the_middle(Lost::Nowhere));
+    let row = &found.connections[0].retransmissions[0];
+    let (verdict, confidence) = (row.verdict, row.confidence);
+    assert_eq!((verdict, row.evidence[0].kind), (Necessity::Unneeded, "both-captures"));
+    assert!((confidence - 1.0).abs() < 1e-9);
+    let text = &found.answer.sentences[0].text;
     assert!(text.starts_with("This path loses nothing"), "{text}");
 }

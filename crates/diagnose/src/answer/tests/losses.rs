@@ -146,3 +146,61 @@ fn losses_after_the_capture_point_are_told_from_those_of_the_path() {
     assert!(some.contains("error counters of the path's devices"), "{some}");
     assert!(!of(12, 0, false).contains("receiver's TCP"));
 }
+
+/// What is said of lost segments in these parts of the path.
+fn of_places(places: [u64; 3], change: impl FnOnce(&mut CaptureTotals)) -> String {
+    said(loss_places::sentence(&totals(|totals| {
+        (totals.lost, totals.loss_places) = (places.iter().sum(), places);
+        change(totals);
+    })))
+}
+
+#[test]
+fn the_side_of_the_capture_point_is_that_of_the_losses() {
+    let of = |places| of_places(places, |_| {});
+    let beyond = "had passed the capture point:";
+    assert!(of([0, 0, 1]).starts_with(&format!("The lost segment {beyond} it was lost beyond it")));
+    assert!(
+        of([0, 0, 2]).starts_with(&format!("All lost segments {beyond} they were lost beyond"))
+    );
+    let before = "the capture point: it was lost on the way from the sender. (";
+    assert!(of([1, 0, 0]).starts_with(&format!("The lost segment did not reach {before}")));
+    assert!(of([2, 0, 0]).starts_with("None of the lost segments reached the capture point: they"));
+    let both = "Of the 3 lost segments, 1 was lost before the capture point, 2 beyond it. (the capture \
+                contains 2 of them and lacks 1)";
+    assert_eq!(of([1, 0, 2]), both);
+    assert_eq!(of([0, 1, 0]), "", "at the ends, nothing is said");
+    let not_all = of_places([1, 0, 2], |totals| totals.lost = 7);
+    assert!(not_all.starts_with("Of the 7 lost segments, 1 was lost before"), "{not_all}");
+}
+
+#[test]
+fn a_capture_that_lacks_data_may_lack_lost_segments() {
+    let of = |places| of_places(places, |totals| totals.missed_bytes = 1000);
+    assert!(
+        of([1, 0, 2]).contains("1 was lost before the capture point or missed by the capture,")
+    );
+    assert!(of([1, 0, 0]).contains("from the sender, unless the capture missed it. ("));
+    assert!(of([2, 0, 0]).contains("from the sender, unless the capture missed them. ("));
+    assert!(!of([0, 0, 2]).contains("missed"));
+}
+
+#[test]
+fn two_captures_show_in_which_of_three_parts_segments_were_lost() {
+    let of = |places| of_places(places, |totals| totals.paired = Some(Box::default()));
+    assert!(of([0, 0, 2]).contains("had passed both captures: they were lost beyond them, on"));
+    assert!(of([2, 0, 0]).contains("reached either capture: they were lost on the way from"));
+    let all = "Of the 6 lost segments, 1 was lost before both captures, 2 between them, 3 beyond \
+               them. (3 of them are in both captures, 2 in one and 1 in none)";
+    assert_eq!(of([1, 2, 3]), all);
+    let later = "Of the 5 lost segments, 2 were lost between the captures, 3 beyond them. (";
+    assert!(of([0, 2, 3]).starts_with(later));
+    let places = |totals: &mut CaptureTotals| {
+        (totals.lost, totals.paired) = (7, Some(Box::default()));
+    };
+    let some = of_places([0, 0, 3], places);
+    assert!(
+        some.starts_with("Of the 7 lost segments, 3 were lost beyond both captures. ("),
+        "{some}"
+    );
+}

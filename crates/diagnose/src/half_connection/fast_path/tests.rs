@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use rtolab_tcp::{Seq, Timestamps};
+use rtolab_time::Duration;
 
 use super::*;
 
@@ -72,7 +73,7 @@ proptest! {
             let raw_seq = segment.seq.narrow(0);
             let frame = Frame { number: number as u64, at, ip_id: 0, raw_seq };
             if is_sent {
-                let view = || (Vantage::Sender, Duration::ZERO);
+                let view = || View::AT_SENDER;
                 fast.on_sent(&segment, &frame, view);
                 general.on_any_sent(&segment, &frame, view);
             } else {

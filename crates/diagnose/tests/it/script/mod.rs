@@ -35,6 +35,8 @@ pub struct Script {
     sack: bool,
     /// The timestamp that the server echoes.
     pub echo: u32,
+    /// The timestamp that the client echoes.
+    pub client_echo: u32,
     /// Does the capture cut off the options of the server's ACKs?
     pub cut: bool,
     /// The packets so far.
@@ -56,7 +58,9 @@ impl Script {
         sack: bool,
     ) -> Self {
         let packets = Vec::new();
-        let mut script = Self { diagnosis, number: 0, stamps, sack, echo: 1, cut: false, packets };
+        let (echo, client_echo, cut) = (1, 1, false);
+        let mut script =
+            Self { diagnosis, number: 0, stamps, sack, echo, client_echo, cut, packets };
         script.add_packet(0, (true, Flags::SYN), (ISN, 0, 0), None);
         script.add_packet(far, (false, Flags::SYN | Flags::ACK), (7, ISN.wrapping_add(1), 0), None);
         script.add_packet(far + near, (true, Flags::ACK), (8, 0, 0), None);
@@ -72,7 +76,8 @@ impl Script {
     ) {
         self.number += 1;
         let now = millis as u32 + 1;
-        let stamps = Timestamps { value: now, echo: if forward { 1 } else { self.echo } };
+        let stamps =
+            Timestamps { value: now, echo: if forward { self.client_echo } else { self.echo } };
         let (seq, ack) = match (forward, len) {
             (true, 0) if !flags.has(Flags::SYN) => (ISN.wrapping_add(1), seq),
             _ => (seq, ack),
