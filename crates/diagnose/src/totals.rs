@@ -5,6 +5,7 @@ mod full_link;
 mod held_segments;
 mod lone_syns;
 mod loss_rate;
+mod never_arrived;
 mod outages;
 mod pauses;
 #[cfg(test)]
@@ -32,6 +33,7 @@ pub use failures::FailedConnections;
 pub(crate) use full_link::{FullLink, Queues};
 pub(crate) use lone_syns::LoneSyns;
 pub use loss_rate::LossRate;
+pub(crate) use never_arrived::NeverArrivedTotals;
 pub(crate) use outages::Outage;
 pub(crate) use transfers::{MIN_BYTES, MIN_TRANSFER};
 
@@ -75,12 +77,21 @@ pub struct CaptureTotals {
     /// Connections with data that were captured at its receiver, which hardly shows delays.
     #[serde(skip)]
     pub(crate) without_delays: u64,
+    /// Connections that were not captured at the client, where all shows that it waits for.
+    #[serde(skip)]
+    pub(crate) away_from_client: u64,
+    /// Data that never reached the capture point.
+    #[serde(skip)]
+    pub(crate) never_arrived: NeverArrivedTotals,
     /// Connections that are long enough to have a rate.
     #[serde(skip)]
     pub(crate) transfers: u64,
     /// Connections of which the capture has several sides of a translator.
     #[serde(skip)]
     pub(crate) translated: u64,
+    /// Of these, those that one of the sides did not pass on.
+    #[serde(skip)]
+    pub(crate) not_passed_on: u64,
     /// Payload bytes, retransmissions included.
     pub bytes: u64,
     /// Acknowledged bytes that the capture lacks.
@@ -269,6 +280,7 @@ impl CaptureTotals {
         let is_hidden = at_receiver && failure != Some(FailureKind::NotAccepted);
         self.at_receiver += u64::from(is_hidden && !report.retransmissions.is_empty());
         self.translated += u64::from(!report.translations.is_empty());
+        self.not_passed_on += u64::from(report.not_passed_on > 0);
         self.bytes += report.bytes.iter().sum::<u64>();
         self.add_transfer(report);
         self.missed_bytes += report.missed_bytes;
@@ -336,6 +348,7 @@ impl CaptureTotals {
         }
         self.add_closing_silence(report);
         self.add_held_segments(report);
+        self.add_never_arrived(report);
         self.add_foreign_sacks(report);
         if let Some(missing) = report.missing_direction {
             self.missing_directions += 1;

@@ -228,6 +228,7 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
         0 if totals.have_all_failed() || !totals.failures.is_empty() && totals.is_single() => {
             return None;
         }
+        0 if totals.never_arrived.connections > 0 => return None,
         0 if totals.late.count + totals.idle_timeouts == 0 => {
             return healthy(report, basis, totals);
         }
@@ -355,6 +356,15 @@ fn healthy(
         ),
         // The sentences about them say where to look.
         None if !totals.failures.is_empty() => return None,
+        None if totals.away_from_client > 0 => {
+            let what =
+                if totals.without_delays > 0 { "losses are" } else { "losses and delays are" };
+            format!(
+                "If it is slow, {what} not the reason as far as this capture shows: look at the \
+                 application. What is lost before it reaches this capture does not show here, such \
+                 as the first SYN of a client; a capture at the client shows it."
+            )
+        }
         None if totals.without_delays > 0 => {
             "If it is slow, losses are not the reason: look at the application, and capture at the \
              sender, which shows delays."

@@ -38,6 +38,8 @@ pub(super) fn stopped_at_end(totals: &CaptureTotals) -> Option<Sentence> {
 pub(super) fn idle_before_close(totals: &CaptureTotals) -> Option<Sentence> {
     let waits = totals.closing;
     let is_usual = totals.is_single() && totals.segments > 0 && totals.stopped_at_end.count == 0;
+    // It waited for what never arrived.
+    let is_usual = is_usual && totals.never_arrived.connections == 0;
     let idle = seconds(waits.longest);
     let text = format!("The connection was idle for {idle} before an end closed it.");
     let figures = [("seconds", json!(waits.seconds))];

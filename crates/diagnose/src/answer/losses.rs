@@ -80,6 +80,7 @@ fn no_data_lost(totals: &CaptureTotals, words: [&str; 3], said: Sentence) -> Opt
     let has_stopped = totals.is_single() && totals.stopped_at_end.count > 0;
     let doubt = match () {
         () if totals.unexplained() > totals.unneeded || totals.is_unanswered_only() => return None,
+        () if totals.never_arrived.connections > 0 && !totals.has_paired_losses() => return None,
         () if has_stopped => None,
         () if totals.is_doubtful() && is_late => {
             Some("No loss is certain, but at times packets are delayed.")

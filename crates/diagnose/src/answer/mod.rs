@@ -9,6 +9,7 @@ mod failures;
 mod held_segments;
 mod losses;
 mod missing_direction;
+mod never_arrived;
 mod not_captured;
 mod round_trips;
 mod sentence;
@@ -187,6 +188,7 @@ fn ranked(connections: &[ConnectionReport]) -> [Vec<&ConnectionReport>; 2] {
             || one.window_limit().is_some()
             || one.only_from.is_some()
             || one.missing_direction.is_some()
+            || one.never_arrived.is_some()
             || one.failure.is_some()
     };
     let (mut with_problems, rest): (Vec<_>, Vec<_>) = connections.iter().partition(has_problem);
@@ -208,6 +210,7 @@ fn network(totals: &CaptureTotals) -> NetworkVerdict {
             || totals.may_hide_losses()
             || totals.is_single() && totals.stopped_at_end.count > 0);
     let lost = totals.lost + totals.lost_openings + totals.lost_fins + totals.ack_lost;
+    let lost = lost + totals.never_arrived.connections;
     let loses = lost > 0 && !totals.is_listen_queue_full() || totals.has_paired_losses();
     match (loses, late) {
         _ if totals.connections == 0 || totals.segments == 0 || nothing_known => {

@@ -10,6 +10,7 @@ use super::failures;
 use super::held_segments;
 use super::losses;
 use super::missing_direction;
+use super::never_arrived;
 use super::round_trips;
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::silences;
@@ -151,6 +152,7 @@ fn of_both_directions(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence
             said.extend(outage);
             said.extend(cost(totals, subject));
         }
+        said.extend(never_arrived::sentence(totals));
         said.extend(losses::loss(totals, subject.words));
         said.extend(unknown(totals));
         said.extend(round_trips::reordering(totals));

@@ -10,6 +10,7 @@ use rtolab_tcp::Seq;
 use rtolab_tcp::spurious::DetectorVerdict;
 
 use super::episodes;
+use super::never_arrived::NeverArrived;
 use super::not_accepted;
 use super::queue::QueueAtLosses;
 use super::rows::{
@@ -133,6 +134,8 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         client: client.to_string(),
         server: server.to_string(),
         translations: Vec::new(),
+        seen: connection.seen,
+        not_passed_on: 0,
         vantage: connection.turnarounds.vantage(sender),
         sender: name(sender),
         start: connection.began.secs_f64(),
@@ -143,6 +146,8 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         duplicated: 0,
         ecn_reductions: direction(sender).map_or(0, |sent| sent.ecn_reductions),
         missed_bytes: 0,
+        never_arrived: NeverArrived::in_connection(connection),
+        client_vantage: connection.turnarounds.vantage(End::Client),
         cut_duplicates: (0, connection.cut_at.unwrap_or_default()),
         full_window: windows::full_window(connection, sender),
         unscaled: windows::unscaled(connection, sender),

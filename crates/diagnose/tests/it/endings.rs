@@ -130,3 +130,50 @@ fn a_direction_that_vanishes_from_the_capture_is_no_failure() {
         assert_eq!(text.starts_with(start), is_missing, "{text}");
     }
 }
+
+/// A request that is acknowledged, and a FIN 5 s later whose acknowledgment has this sequence
+/// number.
+fn unanswered_request(from: u64, seq: u32) -> Script {
+    let mut script = Script::opened(1);
+    script.data(from, 1, 100);
+    script.server(from + RTT, Flags::ACK, (1, 101), WINDOW);
+    script.client(from + 5000, Flags::FIN | Flags::ACK, (101, 1, 0));
+    script.server(from + 5000 + RTT, Flags::ACK, (seq, 102), WINDOW);
+    script
+}
+
+#[test]
+fn sequence_numbers_show_a_reply_that_never_arrived() {
+    let document = diagnosed(vec![unanswered_request(RTT, 1 + 15 * MSS)]);
+    assert_eq!(document.answer.network, NetworkVerdict::Lossy);
+    let text = text(&document);
+    let start = "The server sent 15 kB that never arrived here, and nothing acknowledged";
+    assert!(text.starts_with(start), "{text}");
+    assert!(text.contains("None of its data arrived: the path may discard large"), "{text}");
+    for wrong in ["loses nothing", "was idle", "not the reason"] {
+        assert!(!text.contains(wrong), "{text}");
+    }
+}
+
+#[test]
+fn a_server_that_sent_no_reply_lost_none() {
+    let text = text(&diagnosed(vec![unanswered_request(RTT, 1)]));
+    assert!(!text.contains("never arrived"), "{text}");
+    assert!(text.contains("losses and delays are not the reason: look at the appl"), "{text}");
+}
+
+/// What is lost before a capture at the server, such as the first SYN, does not show there.
+#[test]
+fn only_a_capture_at_the_client_excludes_losses() {
+    let mut script = unanswered_request(1, 1);
+    for captured in &mut script.packets {
+        // The server answers at once.
+        let since = captured.packet.at.since(rtolab_capture::RUN_START);
+        let is_of_server = captured.packet.segment.ports.from == 80;
+        let earlier = rtolab_time::Duration::from_millis(if is_of_server { RTT } else { 0 });
+        captured.packet.at = rtolab_capture::RUN_START + since.saturating_sub(earlier);
+    }
+    let text = text(&diagnosed(vec![script]));
+    assert!(text.contains("not the reason as far as this capture shows"), "{text}");
+    assert!(text.contains("such as the first SYN of a client"), "{text}");
+}
