@@ -391,6 +391,7 @@ impl Connection {
         let other = from.other();
         let Some(sending) = &mut self.ends[other as usize] else { return };
         let (min_rtt, zero_window) = (sending.rtt.min, sending.sender_state.zero_window());
+        let unanswered = zero_window.and_then(|_| sending.unanswered_window_probe(frame.at));
         sending.on_ack(segment, frame);
         let has_opened = sending.sender_state.zero_window().is_none();
         if sending.rtt.min != min_rtt {
@@ -401,7 +402,7 @@ impl Connection {
             // What waited for the window waits no longer, although a probe may look like one of a
             // keep-alive.
             self.active = frame.at;
-            self.note_closed_window(since, (frame.at, frame.number), from);
+            self.note_closed_window((since, unanswered), (frame.at, frame.number), from);
         }
     }
 
@@ -458,7 +459,7 @@ impl Connection {
         for end in [End::Client, End::Server] {
             let closed = self.ends[end.other() as usize].as_ref();
             if let Some(since) = closed.and_then(|sending| sending.sender_state.zero_window()) {
-                self.note_closed_window(since, (self.last, self.last_frame), end);
+                self.note_closed_window((since, None), (self.last, self.last_frame), end);
             }
             let vantage = self.turnarounds.vantage(end);
             if let Some(sending) = &mut self.ends[end as usize] {

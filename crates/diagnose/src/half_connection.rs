@@ -230,6 +230,15 @@ impl HalfConnection {
         Some(backed_off.map_or(timeout, |(backed_off, _)| timeout.max(backed_off)))
     }
 
+    /// The first of several probes of a closed window without an answer, if what comes now answers
+    /// the last one. A window that opens is announced at once, so an announcement was lost, too.
+    #[cold]
+    pub fn unanswered_window_probe(&self, at: Instant) -> Option<Instant> {
+        let [first, last] = self.sender_state.window_probes()?;
+        let is_answer = self.rtt.timeout().is_some_and(|timeout| at.since(last) <= timeout);
+        (first < last && is_answer).then_some(first)
+    }
+
     /// The number of segments on the wire that carry a payload of `len` bytes.
     pub const fn wire_segments(&self, len: u32) -> u32 {
         if len <= self.mss { (len > 0) as u32 } else { len.div_ceil(self.mss) }

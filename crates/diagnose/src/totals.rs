@@ -220,6 +220,9 @@ pub struct CaptureTotals {
     pub stopped: Waits,
     /// Silences in which the receiver's window was closed.
     pub closed_window: Waits,
+    /// Waits for a window whose announcement was lost.
+    #[serde(skip)]
+    pub(crate) lost_updates: Waits,
     /// Silences in which the application of client or server had nothing to send.
     pub application: [Waits; 2],
     /// Do these and the undecided ones contain pauses of less than a second?
@@ -336,6 +339,7 @@ impl CaptureTotals {
                 (Wait::Network, _) => &mut self.late,
                 (Wait::Host, _) => &mut self.stopped,
                 (Wait::Window, _) => &mut self.closed_window,
+                (Wait::LostUpdate, _) => &mut self.lost_updates,
                 (Wait::Application, "client") => &mut self.application[0],
                 (Wait::Application, _) => &mut self.application[1],
                 (Wait::Unknown, _) => &mut self.undecided,

@@ -122,6 +122,8 @@ pub(crate) struct SenderState {
     probed: bool,
     /// When the peer began to advertise a zero window; `None` if the last window was not zero.
     zero_window: Option<Instant>,
+    /// The first and the last probe of the zero window since the last packet of the peer.
+    window_probes: Option<[Instant; 2]>,
     /// The number of retransmissions since the last packet of the peer.
     unanswered: u32,
     /// The number of keep-alive probes since then.
@@ -142,6 +144,12 @@ impl SenderState {
     /// Since when the peer has advertised a zero window; `None` if the last window was not zero.
     pub const fn zero_window(&self) -> Option<Instant> {
         self.zero_window
+    }
+
+    /// The times of the first and the last probe of the zero window that no packet of the peer has
+    /// followed.
+    pub const fn window_probes(&self) -> Option<[Instant; 2]> {
+        self.window_probes
     }
 
     /// The number of retransmissions since the last packet of the peer, without probes.
@@ -193,6 +201,9 @@ impl SenderState {
     pub fn on_packet_received(&mut self, segment: &Segment, at: Instant) {
         self.last_ack = Some(at);
         (self.unanswered, self.unanswered_probes) = (0, 0);
+        if self.zero_window.is_some() {
+            self.window_probes = None;
+        }
         let is_closed = segment.window == 0 && !segment.flags.any(Flags::SYN | Flags::RST);
         self.zero_window = is_closed.then(|| self.zero_window.unwrap_or(at));
     }
@@ -288,6 +299,10 @@ impl SenderState {
             Trigger::TailLossProbe => {
                 self.probed = true;
                 self.restarted = at;
+            }
+            Trigger::ZeroWindowProbe => {
+                let first = self.window_probes.map_or(at, |[first, _]| first);
+                self.window_probes = Some([first, at]);
             }
             _ => {}
         }

@@ -228,7 +228,7 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
         0 if totals.have_all_failed() || !totals.failures.is_empty() && totals.is_single() => {
             return None;
         }
-        0 if totals.never_arrived.connections > 0 => return None,
+        0 if totals.never_arrived.connections + totals.lost_updates.count > 0 => return None,
         0 if totals.late.count + totals.idle_timeouts == 0 => {
             return healthy(report, basis, totals);
         }

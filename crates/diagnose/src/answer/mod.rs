@@ -210,7 +210,7 @@ fn network(totals: &CaptureTotals) -> NetworkVerdict {
             || totals.may_hide_losses()
             || totals.is_single() && totals.stopped_at_end.count > 0);
     let lost = totals.lost + totals.lost_openings + totals.lost_fins + totals.ack_lost;
-    let lost = lost + totals.never_arrived.connections;
+    let lost = lost + totals.never_arrived.connections + totals.lost_updates.count;
     let loses = lost > 0 && !totals.is_listen_queue_full() || totals.has_paired_losses();
     match (loses, late) {
         _ if totals.connections == 0 || totals.segments == 0 || nothing_known => {

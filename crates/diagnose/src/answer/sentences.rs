@@ -331,7 +331,8 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
 fn full_window(report: &ConnectionReport, totals: &CaptureTotals) -> Option<Sentence> {
     let (full, is_small) = report.window_limit()?;
     // Another sentence says it of a window that was closed for long.
-    if totals.closed_window.seconds * 2.0 >= full {
+    let closed = totals.closed_window.seconds + totals.lost_updates.seconds;
+    if closed * 2.0 >= full {
         return None;
     }
     let full_for = seconds(full);

@@ -296,7 +296,8 @@ fn time_lost(report: &ConnectionReport) -> Option<f64> {
     let spans: Option<Vec<[f64; 2]>> =
         report.episodes.iter().chain(&report.probes).map(lost).collect();
     let mut spans = spans.filter(|_| !is_hidden)?;
-    let late = report.silences.iter().filter(|silence| silence.wait == Wait::Network);
+    let is_late = |wait| matches!(wait, Wait::Network | Wait::LostUpdate);
+    let late = report.silences.iter().filter(|silence| is_late(silence.wait));
     let usual = report.min_rtt.unwrap_or(0.0);
     spans.extend(late.map(|one| [one.start + usual, one.start + one.length]));
     spans.sort_by(|a, b| a[0].total_cmp(&b[0]));

@@ -5,6 +5,7 @@ mod capture_points;
 mod captured_twice;
 mod causes;
 mod clock;
+mod closed_windows;
 mod conformance;
 mod endings;
 mod evidence;
