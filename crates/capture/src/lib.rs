@@ -8,6 +8,7 @@ mod frame;
 mod reader;
 mod script;
 mod syn_fingerprint;
+mod too_big;
 mod unpack;
 mod writer;
 
@@ -24,6 +25,7 @@ pub use reader::{ClockSteps, InOrder, ReadError, Reader, Skipped};
 pub use rtolab_time::{Duration, Instant};
 pub use script::{PacketDirection, ScriptPacket, packetdrill};
 pub use syn_fingerprint::SynFingerprint;
+pub use too_big::PacketTooBig;
 pub use unpack::unpacked;
 pub use writer::{Interface, WriteError, Writer};
 

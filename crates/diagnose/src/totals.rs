@@ -14,6 +14,7 @@ mod transfers;
 
 use std::collections::BTreeMap;
 
+use rtolab_capture::PacketTooBig;
 use serde::Serialize;
 
 use crate::class::TimeoutClass;
@@ -83,6 +84,9 @@ pub struct CaptureTotals {
     /// Data that never reached the capture point.
     #[serde(skip)]
     pub(crate) never_arrived: NeverArrivedTotals,
+    /// The message of a router that a packet was too big, of a connection or of one that failed.
+    #[serde(skip)]
+    pub(crate) too_big: Option<PacketTooBig>,
     /// Connections that are long enough to have a rate.
     #[serde(skip)]
     pub(crate) transfers: u64,

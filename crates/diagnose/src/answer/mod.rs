@@ -89,7 +89,6 @@ impl CaptureAnswer {
         skipped: &SkippedPackets,
         connections: &[ConnectionReport],
     ) -> Self {
-        let totals = &summary.totals;
         if summary.packets == 0 {
             let sentences = vec![sentences::no_tcp(skipped)];
             return Self {
@@ -100,12 +99,18 @@ impl CaptureAnswer {
             };
         }
         let [with_problems, rest] = ranked(connections);
+        let has_failed = |report: &&&ConnectionReport| report.failure.is_some();
+        let mut failed = with_problems.iter().filter(has_failed);
+        let mut totals = summary.totals.clone();
+        totals.too_big = failed.find_map(|report| skipped.too_big_for(report));
+        let totals = &totals;
         let worst = with_problems.first().filter(|_| summary.connections > 1).copied();
         // What a second capture shows is not known for each connection.
         let paired = totals.paired.as_ref().filter(|_| summary.connections == 1);
         let answer = |report| {
             let mut totals = CaptureTotals::of(report);
             totals.paired = paired.cloned();
+            totals.too_big = skipped.too_big_for(report);
             ConnectionAnswer::of(report, &totals)
         };
         let mut connections: Vec<ConnectionAnswer> =

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use rtolab_capture::PacketTooBig;
 use serde_json::json;
 
 use super::after_capture;
@@ -22,11 +23,21 @@ pub(super) fn outage(totals: &CaptureTotals) -> Option<Sentence> {
     let what = if longest.is_of_acks { "came back" } else { "got through" };
     let (length, at) = (seconds(longest.length), seconds(longest.at));
     let text = match longest.reduced {
-        Some([full, less]) => format!(
-            "Nothing {what} for {length}, from {at} into the capture on, until the sender reduced \
-             its segments from {full} to {less} bytes: the path probably discards larger packets, \
-             and no ICMP message about its MTU takes effect."
-        ),
+        Some([full, less]) => {
+            let why = match totals.too_big {
+                Some(PacketTooBig { router, mtu, .. }) => format!(
+                    "{router} says that its MTU is {mtu} (ICMP), and the sender ignored it: look \
+                     at its firewall, and at those before it."
+                ),
+                None => "the path probably discards larger packets, and no ICMP message about its \
+                         MTU takes effect."
+                    .into(),
+            };
+            format!(
+                "Nothing {what} for {length}, from {at} into the capture on, until the sender \
+                 reduced its segments from {full} to {less} bytes: {why}"
+            )
+        }
         None if longest.is_after_capture => after_capture::outage(&length, &at),
         None => format!(
             "Nothing {what} for {length}, from {at} into the capture on: an outage of the path."

@@ -25,6 +25,7 @@ mod silences;
 mod stacks;
 mod timeouts;
 mod timers;
+mod too_big;
 mod trace;
 mod translation;
 mod triggers;
