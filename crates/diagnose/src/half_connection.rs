@@ -191,7 +191,11 @@ impl HalfConnection {
                 self.add_unseen(segment.seq, frame.at);
             }
             self.single_segments.on_new_data(self.wire_segments(segment.len));
-            self.sender_state.on_sent(frame.at, self.flight().size());
+            let outstanding = self.flight().size();
+            self.sender_state.on_sent(frame.at, outstanding);
+            if outstanding == 0 && segment.sequence_length() > 0 {
+                self.episodes.on_first_sent();
+            }
             self.note_sent(segment, frame.at, Cause::New);
             if segment.len > 0 {
                 self.note_full(segment);

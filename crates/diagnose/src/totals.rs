@@ -24,6 +24,7 @@ use crate::half_connection::Reordering;
 use crate::missing_direction::MissingDirection;
 use crate::pair::PairDirection;
 pub use crate::pauses::Waits;
+use crate::rebound::Rebound;
 use crate::report::{ConnectionReport, EpisodeReport};
 use crate::rtt::RoundTrips;
 use crate::silence::Wait;
@@ -96,6 +97,12 @@ pub struct CaptureTotals {
     /// Of these, those that one of the sides did not pass on.
     #[serde(skip)]
     pub(crate) not_passed_on: u64,
+    /// Connections that continue another one from another port.
+    #[serde(skip)]
+    pub(crate) rebound: u64,
+    /// The number of the first of these, its client, and the connection that it continues.
+    #[serde(skip)]
+    pub(crate) first_rebound: Option<(u64, String, Rebound)>,
     /// Payload bytes, retransmissions included.
     pub bytes: u64,
     /// Acknowledged bytes that the capture lacks.
@@ -198,6 +205,9 @@ pub struct CaptureTotals {
     /// to send after a timeout, as F-RTO needs, and all.
     #[serde(skip)]
     pub going_back: [u64; 3],
+    /// Those whose sender showed that it uses F-RTO.
+    #[serde(skip)]
+    pub(crate) going_back_with_frto: u64,
     /// Unneeded retransmissions of fast recovery.
     #[serde(skip)]
     pub unneeded_fast: u64,
@@ -286,8 +296,7 @@ impl CaptureTotals {
         let at_receiver = report.vantage == Vantage::Receiver;
         let is_hidden = at_receiver && failure != Some(FailureKind::NotAccepted);
         self.at_receiver += u64::from(is_hidden && !report.retransmissions.is_empty());
-        self.translated += u64::from(!report.translations.is_empty());
-        self.not_passed_on += u64::from(report.not_passed_on > 0);
+        self.add_translations(report);
         self.bytes += report.bytes.iter().sum::<u64>();
         self.add_transfer(report);
         self.missed_bytes += report.missed_bytes;
@@ -471,6 +480,17 @@ impl CaptureTotals {
         }
     }
 
+    /// Adds what translators did to a connection.
+    fn add_translations(&mut self, report: &ConnectionReport) {
+        self.translated += u64::from(!report.translations.is_empty());
+        if let Some(rebound) = &report.rebound {
+            self.rebound += 1;
+            self.first_rebound
+                .get_or_insert_with(|| (report.number, report.client.clone(), rebound.clone()));
+        }
+        self.not_passed_on += u64::from(report.not_passed_on > 0);
+    }
+
     fn add_closing_silence(&mut self, report: &ConnectionReport) {
         let Some(silence) = report.closing_silence else { return };
         self.closing.add(silence.length);
@@ -550,6 +570,7 @@ impl CaptureTotals {
             self.going_back[0] += u64::from(has_timestamps);
             self.going_back[1] += u64::from(has_new_data);
             self.going_back[2] += 1;
+            self.going_back_with_frto += u64::from(report.has_frto);
         }
         self.lost += lost;
         self.lost_openings += lost_openings;

@@ -122,6 +122,11 @@ pub(crate) struct SenderState {
     probed: bool,
     /// When the peer began to advertise a zero window; `None` if the last window was not zero.
     zero_window: Option<Instant>,
+    /// Has the sender retransmitted more since the last timeout?
+    has_retransmitted_more: bool,
+    /// Has the sender ever answered the first ACK after a timeout with new data, as F-RTO does (RFC
+    /// 5682 section 2.1)?
+    has_frto: bool,
     /// The first and the last probe of the zero window since the last packet of the peer.
     window_probes: Option<[Instant; 2]>,
     /// The number of retransmissions since the last packet of the peer.
@@ -150,6 +155,11 @@ impl SenderState {
     /// followed.
     pub const fn window_probes(&self) -> Option<[Instant; 2]> {
         self.window_probes
+    }
+
+    /// Has the sender shown that it uses F-RTO?
+    pub const fn has_frto(&self) -> bool {
+        self.has_frto
     }
 
     /// The number of retransmissions since the last packet of the peer, without probes.
@@ -256,6 +266,10 @@ impl SenderState {
         if outstanding == 0 {
             self.restarted = at;
         }
+        if matches!(self.recovery, Recovery::Timeout(_)) {
+            // An ACK of new data has come since the timeout.
+            self.has_frto |= self.expired.is_none() && !self.has_retransmitted_more;
+        }
         self.recovery = match self.recovery {
             Recovery::Timeout(until) => Recovery::Frto(until, 1),
             // F-RTO sends no more before it decides. A further segment means that it found the
@@ -287,11 +301,13 @@ impl SenderState {
         match trigger {
             Trigger::Timeout(backoff) | Trigger::Syn(backoff) => {
                 self.expired = Some((segment.seq, backoff + 1));
+                self.has_retransmitted_more = false;
                 self.recovery = Recovery::Timeout(flight.max());
                 self.restarted = at;
             }
             Trigger::FastRetransmit => self.recovery = Recovery::Fast(flight.max()),
             Trigger::AfterTimeout => {
+                self.has_retransmitted_more = true;
                 if let Recovery::Frto(until, _) = self.recovery {
                     self.recovery = Recovery::Timeout(until);
                 }

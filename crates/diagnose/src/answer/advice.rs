@@ -210,16 +210,7 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
         report.and_then(|report| report.options).is_some_and(|options| options.timestamps);
     let goes_back = timeouts > 0 && totals.go_back_n > 2 * timeouts;
     let text = match totals.retransmissions - totals.unanswered {
-        _ if goes_back && with_new_data > 0 && with_timestamps < all => {
-            "The sender retransmitted what was only late. F-RTO or timestamps prevent that: \
-             `sysctl net.ipv4.tcp_frto=2` and `net.ipv4.tcp_timestamps=1` on the sender, if it \
-             runs Linux; `--what-if` says what they would save."
-        }
-        _ if goes_back && with_new_data > 0 => {
-            "The sender retransmitted what was only late. F-RTO prevents that: `sysctl \
-             net.ipv4.tcp_frto=2` on the sender, if it runs Linux; `--what-if` says what it would \
-             save."
-        }
+        _ if goes_back && with_new_data > 0 => frto(totals),
         _ if goes_back && with_timestamps < all => {
             "The sender retransmitted what was only late. F-RTO needs new data to prevent that, \
              and none was left; timestamps do not: `sysctl net.ipv4.tcp_timestamps=1` at both \
@@ -259,6 +250,32 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
     };
     let figures = [("unneeded", json!(totals.unneeded)), ("go_back_n", json!(totals.go_back_n))];
     Some(Sentence::new(text, basis, &figures))
+}
+
+/// What to change at senders that retransmitted what was only late, although they had new data.
+const fn frto(totals: &CaptureTotals) -> &'static str {
+    let [with_timestamps, _, all] = totals.going_back;
+    match (totals.going_back_with_frto < all, with_timestamps < all) {
+        (true, true) => {
+            "The sender retransmitted what was only late. F-RTO or timestamps prevent that, if \
+             they are off: `sysctl net.ipv4.tcp_frto=2` and `net.ipv4.tcp_timestamps=1` on the \
+             sender, if it runs Linux; `--what-if` says what they would save."
+        }
+        (true, false) => {
+            "The sender retransmitted what was only late. F-RTO prevents that, if it is off: \
+             `sysctl net.ipv4.tcp_frto=2` on the sender, if it runs Linux; `--what-if` says what \
+             it would save."
+        }
+        (false, true) => {
+            "The sender retransmitted what was only late, although it used F-RTO: it sent new data \
+             first after a timeout. Timestamps prevent that: `sysctl net.ipv4.tcp_timestamps=1` at \
+             both ends, if they run Linux; `--what-if` says what they would save."
+        }
+        (false, false) => {
+            "The sender retransmitted what was only late, although it used F-RTO and timestamps: \
+             `--what-if` says whether other settings of TCP would save time."
+        }
+    }
 }
 
 /// Did the sender retransmit data that was only late?

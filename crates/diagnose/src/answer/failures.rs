@@ -172,6 +172,11 @@ const fn meaning(kind: FailureKind, failed: &FailedConnections) -> &'static str 
         Reset if failed.foreign_hops.is_some() => {
             "So a firewall or another device on the path probably sent it in that end's name."
         }
+        Reset if failed.is_unknown_to_host => {
+            "The reset answers data and has no ACK field: its host did not know the connection, \
+             because it had restarted or given it up, or because a NAT on the path had given the \
+             client another port. A device on the path may have sent it, too."
+        }
         Reset if failed.outstanding == 0 => {
             "Its program or system gave up, or a device on the path reset it in the other end's \
              name: look at its log, or capture there."

@@ -435,6 +435,7 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
             said.push(Sentence::new(text, "no round trip seen in both directions", &[]));
         }
     }
+    said.extend(translation::rebound(totals));
     said.extend(translation::sentence(totals, report));
     said
 }

@@ -46,6 +46,25 @@ pub(super) fn sentence(
     Some(Sentence::new(text, basis, &[("connections", json!(count))]))
 }
 
+/// Connections that a NAT gave another port.
+pub(super) fn rebound(totals: &CaptureTotals) -> Option<Sentence> {
+    let (number, client, before) = totals.first_rebound.as_ref()?;
+    let others = match totals.rebound {
+        1 => String::new(),
+        count => format!(" So do {} more.", count - 1),
+    };
+    let text = format!(
+        "Connection {number} continues the sequence numbers of connection {} from {client} instead \
+         of {}.{others} The client's port changed: a NAT forgot the connection and bound it anew, \
+         and the server does not know it there. Lengthen the timeout of the NAT, or send keep-alives \
+         more often (`SO_KEEPALIVE` and `TCP_KEEPIDLE` on the socket).",
+        before.number, before.client,
+    );
+    let basis = "the client's next sequence number, and a reset";
+    let figures = [("rebound", json!(totals.rebound)), ("connection", json!(number))];
+    Some(Sentence::new(text, basis, &figures))
+}
+
 /// What the translator did not pass on.
 fn not_passed_on(report: &ConnectionReport) -> String {
     let from = report.failure.map(|failure| failure.from);

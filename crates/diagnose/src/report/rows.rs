@@ -17,6 +17,7 @@ use crate::half_connection::{Reordering, SackCounts, Timer};
 use crate::history::EvidenceKind;
 use crate::missing_direction::MissingDirection;
 use crate::pauses::{Pauses, Waits};
+use crate::rebound::Rebound;
 use crate::rtt::RoundTrips;
 use crate::silence::{IdleTimeout, Silence};
 use crate::stack::Guess;
@@ -63,6 +64,12 @@ pub struct ConnectionReport {
     /// The packets from client and server.
     #[serde(skip)]
     pub(crate) seen: [u64; 2],
+    /// Has the sender shown that it uses F-RTO?
+    #[serde(skip)]
+    pub(crate) has_frto: bool,
+    /// The connection that this one continues from another port.
+    #[serde(skip)]
+    pub(crate) rebound: Option<Rebound>,
     /// The packets of the end without an answer that a translator did not pass on.
     #[serde(skip)]
     pub(crate) not_passed_on: u64,

@@ -39,6 +39,7 @@ fn failure(kind: FailureKind) -> ConnectionFailure {
         full_size_only: false,
         foreign_hops: None,
         arrived: false,
+        is_unknown_to_host: false,
     }
 }
 

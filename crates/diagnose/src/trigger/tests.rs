@@ -48,3 +48,30 @@ fn an_ack_with_another_window_may_be_a_duplicate_while_data_is_outstanding() {
     assert_eq!(gaps(&[(1, 60_000, None), (1, 50_000, None)]), (false, true));
     assert_eq!(gaps(&[(5, 60_000, None), (5, 50_000, None)]), (false, false));
 }
+
+/// The sender answers the first ACK after a timeout with this segment, and then sends new data.
+fn has_frto(answer: u32) -> bool {
+    let mut end = HalfConnection::new(Seq::FIRST);
+    let segment = |number: u32| Segment::new(Seq::FIRST + 1000 * number, 1000, Flags::ACK);
+    let frame = |number: u64| {
+        let at = Instant::START + Duration::from_millis(number);
+        Frame { number, at, ip_id: 0, raw_seq: 0 }
+    };
+    let at_sender = || (Vantage::Sender, Duration::ZERO);
+    for number in 0..5 {
+        end.on_sent(&segment(number), &frame(1), at_sender);
+    }
+    end.on_sent(&segment(0), &frame(1001), at_sender);
+    let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
+    (ack.ack, ack.window) = (segment(1).seq, 60_000);
+    end.on_ack(&ack, &frame(1051));
+    end.on_sent(&segment(answer), &frame(1052), at_sender);
+    end.on_sent(&segment(5), &frame(1053), at_sender);
+    end.sender_state.has_frto()
+}
+
+#[test]
+fn new_data_after_a_timeout_shows_frto() {
+    assert!(has_frto(5));
+    assert!(!has_frto(1));
+}

@@ -177,3 +177,54 @@ fn only_a_capture_at_the_client_excludes_losses() {
     assert!(text.contains("not the reason as far as this capture shows"), "{text}");
     assert!(text.contains("such as the first SYN of a client"), "{text}");
 }
+
+/// What came before the data was sent does not count.
+#[test]
+fn packets_before_unanswered_data_are_no_answers() {
+    let mut script = Script::opened(1);
+    let seq = receive(&mut script, 100, 10);
+    for at in [5000, 5300, 5900, 7100, 9500] {
+        script.client(at, Flags::ACK, (1, seq, 100));
+    }
+    let document = failed(script).1;
+    let [episode] = &document.connections[0].episodes[..] else { panic!("one episode") };
+    let start = "Nothing came back any more, with 100 bytes outstanding";
+    assert!(episode.description.starts_with(start), "{}", episode.description);
+}
+
+/// Data from another address, which a reset without or with an ACK field answers.
+fn continued(seq: u32, flags: Flags) -> String {
+    let mut before = Script::opened(1);
+    let next = before.transfer(100, 3);
+    assert_eq!(next, 1 + 3 * MSS);
+    let mut script = Script::new(2);
+    script.data(9000, seq, 100);
+    script.server(9000 + RTT, flags, (1, 0), 0);
+    text(&diagnosed(vec![before, script]))
+}
+
+#[test]
+fn a_nat_that_gives_a_connection_another_port_is_named() {
+    let text = continued(1 + 3 * MSS, Flags::RST);
+    let said = "Connection 2 continues the sequence numbers of connection 1 from 10.0.0.2:1000 \
+                instead of 10.0.0.1:1000. The client's port changed: a NAT";
+    assert!(text.contains(said), "{text}");
+    for (seq, flags) in [(2 + 3 * MSS, Flags::RST), (1 + 3 * MSS, Flags::RST | Flags::ACK)] {
+        let text = continued(seq, flags);
+        assert!(!text.contains("continues the sequence numbers"), "{text}");
+    }
+}
+
+/// A program that gives up sends an ACK field.
+#[test]
+fn a_reset_without_an_ack_field_is_not_blamed_on_a_program() {
+    for (flags, is_program) in [(Flags::RST, false), (Flags::RST | Flags::ACK, true)] {
+        let mut script = Script::opened(1);
+        let seq = script.transfer(100, 3);
+        script.data(3000, seq, 100);
+        script.server(3000 + RTT, flags, (1, seq), 0);
+        let text = text(&failed(script).1);
+        assert_eq!(text.contains("Its program or system gave up"), is_program, "{text}");
+        assert_eq!(text.contains("its host did not know the connection"), !is_program, "{text}");
+    }
+}
