@@ -7,6 +7,7 @@ use rtolab_capture::End;
 use rtolab_tcp::{Flags, Seq};
 
 use crate::connection::Connection;
+use crate::half_connection::HalfConnection;
 use crate::open_connections::OpenConnections;
 
 /// The maximum number of packets of a connection that a reset ends at once.
@@ -75,7 +76,7 @@ impl ReboundSearch {
 impl Connection {
     /// The client's oldest unacknowledged sequence number and its next one, as in its packets.
     fn next_of_client(&self) -> [Option<u32>; 2] {
-        let flight = self.ends[End::Client as usize].as_deref().map(|sending| sending.flight());
+        let flight = self.ends[End::Client as usize].as_deref().map(HalfConnection::flight);
         let raw = |seq: Seq| Some(self.isn?.wrapping_add(seq.since(Seq::FIRST) as u32));
         [flight.and_then(|flight| raw(flight.una())), flight.and_then(|flight| raw(flight.max()))]
     }
