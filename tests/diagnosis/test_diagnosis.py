@@ -349,3 +349,16 @@ def test_duplicate_and_missing_packets_are_reported(made: Path) -> None:
     reported = shown(found)
     assert found.lacks in " ".join(reported.split())
     assert "Captured at the receiver" in reported
+
+
+def test_captures_that_continue_one_another_can_be_joined(made: Path, tmp_path: Path) -> None:
+    require_tool("editcap", "wireshark-common")
+    first, second = (tmp_path / name for name in ("1.pcapng", "2.pcapng"))
+    subprocess.run(["editcap", "-r", made, first, "1-60"], check=True)
+    subprocess.run(["editcap", made, second, "1-60"], check=True)
+    for order in ([first, second], [second, first]):
+        said = program.run_here("diagnose", *map(str, order)).stderr
+        assert f"`mergecap -a -w joined.pcapng {first} {second}`" in said, said
+        assert "1 connection goes on from one capture to the next" in said, said
+    # Another capture of the same transfer, not one that follows.
+    assert "mergecap" not in program.run_here("diagnose", str(first), str(made)).stderr

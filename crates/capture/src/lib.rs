@@ -8,6 +8,7 @@ mod frame;
 mod reader;
 mod script;
 mod syn_fingerprint;
+mod too_big;
 mod unpack;
 mod writer;
 
@@ -21,6 +22,7 @@ pub use annotate::{AnnotateError, annotate};
 pub use conversation::{Conversation, End};
 pub use frame::{Captured, Checksum};
 pub use reader::{ClockSteps, InOrder, ReadError, Reader, Skipped};
+pub use rtolab_packet::PacketTooBig;
 pub use rtolab_time::{Duration, Instant};
 pub use script::{PacketDirection, ScriptPacket, packetdrill};
 pub use syn_fingerprint::SynFingerprint;

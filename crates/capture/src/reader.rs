@@ -9,8 +9,8 @@ mod source;
 
 use std::io::Read;
 
-use rtolab_packet::NoSegment;
 use rtolab_packet::protocol::EXTENSIONS;
+use rtolab_packet::{NoSegment, PacketTooBig};
 
 pub use clock::ClockSteps;
 pub use error::ReadError;
@@ -22,6 +22,7 @@ pub(crate) use source::{ReadOutcome, Record};
 
 use crate::fragments::{Fragments, Reassembly};
 use crate::frame::{self, Captured, Link, Verification, plain};
+use crate::too_big::TooBigMessages;
 
 /// The numbers of skipped packets, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +53,7 @@ pub struct Reader<R> {
     checksums: Verification,
     fragments: Fragments,
     skipped: Skipped,
+    too_big: TooBigMessages,
     links: Links,
     is_over: bool,
 }
@@ -88,6 +90,7 @@ impl<R: Read> Reader<R> {
             checksums: Verification::On,
             fragments: Fragments::default(),
             skipped: Skipped::default(),
+            too_big: TooBigMessages::default(),
             links: Links::default(),
             is_over: false,
         })
@@ -107,6 +110,11 @@ impl<R: Read> Reader<R> {
             Format::Pcapng(section) => section.dropped(),
         };
         Skipped { fragments, overlapping, dropped, ..self.skipped }
+    }
+
+    /// The different ICMP messages so far that a TCP packet was too big, up to 64.
+    pub fn too_big(&self) -> &[PacketTooBig] {
+        self.too_big.all()
     }
 
     /// The link types of [`Skipped::unknown_link`], in the order of their first packets.
@@ -175,11 +183,15 @@ impl<R: Read> Reader<R> {
                 self.skipped.unknown_link += 1;
                 continue;
             };
+            let (bytes, original_len) = (record.bytes, record.original_len);
             let frame = (self.number, link, record);
             match fill(captured, frame, self.checksums, &mut self.fragments) {
                 Ok(true) => return Ok(true),
                 Ok(false) => {}
-                Err(NoSegment::Other) => self.skipped.other += 1,
+                Err(NoSegment::Other) => {
+                    self.skipped.other += 1;
+                    self.too_big.note(link, bytes, original_len);
+                }
                 Err(NoSegment::Malformed) => self.skipped.malformed += 1,
             }
         }

@@ -18,6 +18,7 @@ use crate::held_segments::{HeldSegments, MIN_DELAY};
 use crate::history::Frame;
 use crate::missing_direction::EchoedTimestamps;
 use crate::pauses::Pauses;
+use crate::rebound::Rebound;
 use crate::silence::{AfterIdle, MIN_IDLE, MIN_LENGTH, OpenSilence, Silence, Wait};
 use crate::stack::Opening;
 use crate::timers::TimerReplay;
@@ -58,6 +59,8 @@ pub(crate) struct Connection {
     pub idle_close: Option<IdleClose>,
     /// The first reset.
     pub reset: Option<Reset>,
+    /// The connection that this one continues from another port.
+    pub rebound: Option<Rebound>,
     conversation: Conversation,
     recent: [RecentPackets; 2],
     /// The number of copies that follow the first ones after at least [`MIN_APART`], or at another
@@ -101,6 +104,7 @@ impl Connection {
             close_state: CloseState::Open,
             idle_close: None,
             reset: None,
+            rebound: None,
             conversation: Conversation::from_first_packet(packet),
             recent: [RecentPackets::default(), RecentPackets::default()],
             apart: 0,
@@ -391,6 +395,7 @@ impl Connection {
         let other = from.other();
         let Some(sending) = &mut self.ends[other as usize] else { return };
         let (min_rtt, zero_window) = (sending.rtt.min, sending.sender_state.zero_window());
+        let unanswered = zero_window.and_then(|_| sending.unanswered_window_probe(frame.at));
         sending.on_ack(segment, frame);
         let has_opened = sending.sender_state.zero_window().is_none();
         if sending.rtt.min != min_rtt {
@@ -401,7 +406,7 @@ impl Connection {
             // What waited for the window waits no longer, although a probe may look like one of a
             // keep-alive.
             self.active = frame.at;
-            self.note_closed_window(since, (frame.at, frame.number), from);
+            self.note_closed_window((since, unanswered), (frame.at, frame.number), from);
         }
     }
 
@@ -459,7 +464,7 @@ impl Connection {
         for end in [End::Client, End::Server] {
             let closed = self.ends[end.other() as usize].as_ref();
             if let Some(since) = closed.and_then(|sending| sending.sender_state.zero_window()) {
-                self.note_closed_window(since, (self.last, self.last_frame), end);
+                self.note_closed_window((since, None), (self.last, self.last_frame), end);
             }
             let vantage = self.turnarounds.vantage(end);
             if let Some(sending) = &mut self.ends[end as usize] {

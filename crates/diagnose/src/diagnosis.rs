@@ -6,6 +6,7 @@ mod tests;
 use std::collections::VecDeque;
 
 use rtolab_capture::Captured;
+use rtolab_tcp::Flags;
 use rtolab_time::{Duration, Instant};
 
 use crate::capture_points::CapturePoint;
@@ -15,6 +16,7 @@ use crate::connection_key::{ConnectionKey, key};
 use crate::open_connections::OpenConnections;
 use crate::pair::Pair;
 use crate::paired_verdict::PairedVerdicts;
+use crate::rebound::{ReboundSearch, Rejected};
 use crate::report::{self, ConnectionReport};
 use crate::summary::Summary;
 use crate::translation::{Groups, Rank, Translations};
@@ -46,6 +48,7 @@ pub struct Diagnosis {
     number: u64,
     translations: Translations,
     groups: Groups,
+    rebound_search: ReboundSearch,
     origin: Option<Instant>,
     now: Instant,
     summary: Summary,
@@ -98,6 +101,10 @@ impl Diagnosis {
             if !connection.is_followed_by(packet, at) {
                 let capture_point = connection.on_packet(captured, at);
                 let number = connection.number;
+                if packet.segment.flags.has(Flags::RST) {
+                    self.note_rebound(&key);
+                    return (number, capture_point);
+                }
                 if let Some(isn) = connection.isn_of(packet) {
                     self.note_isn((number, isn), captured, at);
                 }
@@ -130,6 +137,17 @@ impl Diagnosis {
     fn note_isn(&mut self, (number, isn): (u64, u32), captured: &Captured, at: Instant) {
         for (other, relation) in self.translations.on_syn((number, isn), captured, at) {
             self.groups.relate(number, other, relation);
+        }
+    }
+
+    /// Notes whether a connection that a reset ended continues another one from another port.
+    #[cold]
+    fn note_rebound(&mut self, key: &ConnectionKey) {
+        let rejected = self.open.get_mut(key).as_deref().and_then(Rejected::of);
+        let Some(rejected) = rejected else { return };
+        let rebound = self.rebound_search.find(rejected, &self.open);
+        if let Some(connection) = self.open.get_mut(key) {
+            connection.rebound = rebound;
         }
     }
 

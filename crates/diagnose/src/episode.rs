@@ -82,7 +82,8 @@ impl Episode {
 pub(crate) struct Episodes {
     /// When the latest ACK of new data arrived.
     progress: Option<Instant>,
-    /// The number of packets from the other end since the last ACK of new data.
+    /// The number of packets from the other end since the last ACK of new data, or since the oldest
+    /// outstanding data was sent.
     received: u32,
     /// When the latest packet from the other end arrived.
     latest: Option<Instant>,
@@ -143,6 +144,12 @@ impl Episodes {
     /// Is an episode open?
     pub const fn is_open(&self) -> bool {
         self.open.is_some()
+    }
+
+    /// Processes data that is sent while nothing is outstanding.
+    #[inline]
+    pub const fn on_first_sent(&mut self) {
+        self.received = 0;
     }
 
     /// Processes a packet from the other end.

@@ -83,6 +83,10 @@ pub struct ConnectionFailure {
     /// arrive meanwhile?
     #[serde(skip)]
     pub arrived: bool,
+    /// Has a reset that answers data no ACK field? So a host answers what arrives for a connection
+    /// that it does not know (RFC 9293 section 3.10.7.1).
+    #[serde(skip)]
+    pub is_unknown_to_host: bool,
 }
 
 impl ConnectionFailure {
@@ -225,6 +229,7 @@ fn unanswered(
         full_size_only: has_handshake && flight.head().is_some_and(is_first_full),
         foreign_hops: None,
         arrived: false,
+        is_unknown_to_host: false,
     }
 }
 
@@ -272,6 +277,7 @@ fn reset(connection: &Connection) -> Option<ConnectionFailure> {
         full_size_only: false,
         foreign_hops: reset.foreign_hops,
         arrived: false,
+        is_unknown_to_host: reset.ack.is_none() && !reset.is_after_data,
     })
 }
 

@@ -209,7 +209,11 @@ impl HalfConnection {
                 self.add_unseen(segment.seq, frame.at);
             }
             self.single_segments.on_new_data(self.wire_segments(segment.len));
-            self.sender_state.on_sent(frame.at, self.flight().size());
+            let outstanding = self.flight().size();
+            self.sender_state.on_sent(frame.at, outstanding);
+            if outstanding == 0 && segment.sequence_length() > 0 {
+                self.episodes.on_first_sent();
+            }
             self.note_sent(segment, frame.at, Cause::New);
             if segment.len > 0 {
                 self.note_full(segment);
@@ -246,6 +250,15 @@ impl HalfConnection {
         let is_kept = |samples| samples == self.rtt.samples;
         let backed_off = self.backed_off.filter(|(_, samples)| is_kept(*samples));
         Some(backed_off.map_or(timeout, |(backed_off, _)| timeout.max(backed_off)))
+    }
+
+    /// The first of several probes of a closed window without an answer, if what comes now answers
+    /// the last one. A window that opens is announced at once, so an announcement was lost, too.
+    #[cold]
+    pub fn unanswered_window_probe(&self, at: Instant) -> Option<Instant> {
+        let [first, last] = self.sender_state.window_probes()?;
+        let is_answer = self.rtt.timeout().is_some_and(|timeout| at.since(last) <= timeout);
+        (first < last && is_answer).then_some(first)
     }
 
     /// The number of segments on the wire that carry a payload of `len` bytes.

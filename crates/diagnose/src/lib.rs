@@ -24,6 +24,7 @@ mod open_connections;
 mod pair;
 mod paired_verdict;
 mod pauses;
+mod rebound;
 mod report;
 mod rtt;
 mod run;

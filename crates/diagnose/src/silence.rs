@@ -61,6 +61,9 @@ pub enum Wait {
     Network,
     /// The receiver's window was closed: its application did not read.
     Window,
+    /// Probes of the closed window got no answer until one of them found it open: an answer and the
+    /// announcement of the window were lost.
+    LostUpdate,
     /// Data was outstanding for several retransmission timeouts, and its sender's timer did not
     /// expire: the sender's host or the clock of the capture stood still.
     Host,
@@ -76,6 +79,7 @@ impl Wait {
         match self {
             Self::Network => "network",
             Self::Window => "window",
+            Self::LostUpdate => "lost-update",
             Self::Host => "host",
             Self::Application => "application",
             Self::Unknown => "unknown",
@@ -127,7 +131,8 @@ mod tests {
 
     #[test]
     fn a_wait_has_the_name_of_documents() {
-        for wait in [Wait::Network, Wait::Window, Wait::Host, Wait::Application, Wait::Unknown] {
+        let others = [Wait::Host, Wait::Application, Wait::Unknown];
+        for wait in [Wait::Network, Wait::Window, Wait::LostUpdate].into_iter().chain(others) {
             assert_eq!(serde_json::json!(wait), wait.name());
         }
         assert_eq!(Wait::Window.name(), "window");

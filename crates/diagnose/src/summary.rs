@@ -2,9 +2,10 @@
 
 use std::io::Read;
 
-use rtolab_capture::{Reader, Skipped};
+use rtolab_capture::{PacketTooBig, Reader, Skipped};
 use serde::Serialize;
 
+use crate::report::ConnectionReport;
 use crate::totals::CaptureTotals;
 
 /// Totals of a capture.
@@ -48,9 +49,25 @@ pub struct SkippedPackets {
     pub unknown_link: u64,
     /// The unknown link types.
     pub link_types: Vec<u16>,
+    /// The ICMP messages among these that a TCP packet was too big.
+    #[serde(skip)]
+    pub(crate) too_big: Vec<PacketTooBig>,
 }
 
 impl SkippedPackets {
+    /// The first message that a packet of this connection was too big.
+    pub(crate) fn too_big_for(&self, report: &ConnectionReport) -> Option<PacketTooBig> {
+        if self.too_big.is_empty() {
+            return None;
+        }
+        let ends = [&report.client[..], &report.server[..]];
+        let is_of = |one: &&PacketTooBig| {
+            let [from, to] = [one.path.from(), one.path.to()].map(|end| end.to_string());
+            ends == [&from[..], &to[..]] || ends == [&to[..], &from[..]]
+        };
+        self.too_big.iter().find(is_of).copied()
+    }
+
     pub(crate) fn by<R: Read>(reader: &Reader<R>) -> Self {
         let Skipped { other, fragments, overlapping, unknown_link, malformed, untimed, dropped } =
             reader.skipped();
@@ -64,6 +81,7 @@ impl SkippedPackets {
             dropped,
             unknown_link,
             link_types,
+            too_big: reader.too_big().to_vec(),
         }
     }
 }

@@ -5,6 +5,7 @@ mod full_link;
 mod held_segments;
 mod lone_syns;
 mod loss_rate;
+mod never_arrived;
 mod outages;
 mod pauses;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod transfers;
 
 use std::collections::BTreeMap;
 
+use rtolab_capture::PacketTooBig;
 use serde::Serialize;
 
 use crate::class::TimeoutClass;
@@ -22,6 +24,7 @@ use crate::half_connection::Reordering;
 use crate::missing_direction::MissingDirection;
 use crate::pair::PairDirection;
 pub use crate::pauses::Waits;
+use crate::rebound::Rebound;
 use crate::report::{ConnectionReport, EpisodeReport};
 use crate::rtt::RoundTrips;
 use crate::silence::Wait;
@@ -32,6 +35,7 @@ pub use failures::FailedConnections;
 pub(crate) use full_link::{FullLink, Queues};
 pub(crate) use lone_syns::LoneSyns;
 pub use loss_rate::LossRate;
+pub(crate) use never_arrived::NeverArrivedTotals;
 pub(crate) use outages::Outage;
 pub(crate) use transfers::{MIN_BYTES, MIN_TRANSFER};
 
@@ -75,12 +79,30 @@ pub struct CaptureTotals {
     /// Connections with data that were captured at its receiver, which hardly shows delays.
     #[serde(skip)]
     pub(crate) without_delays: u64,
+    /// Connections that were not captured at the client, where all shows that it waits for.
+    #[serde(skip)]
+    pub(crate) away_from_client: u64,
+    /// Data that never reached the capture point.
+    #[serde(skip)]
+    pub(crate) never_arrived: NeverArrivedTotals,
+    /// The message of a router that a packet was too big, of a connection or of one that failed.
+    #[serde(skip)]
+    pub(crate) too_big: Option<PacketTooBig>,
     /// Connections that are long enough to have a rate.
     #[serde(skip)]
     pub(crate) transfers: u64,
     /// Connections of which the capture has several sides of a translator.
     #[serde(skip)]
     pub(crate) translated: u64,
+    /// Of these, those that one of the sides did not pass on.
+    #[serde(skip)]
+    pub(crate) not_passed_on: u64,
+    /// Connections that continue another one from another port.
+    #[serde(skip)]
+    pub(crate) rebound: u64,
+    /// The number of the first of these, its client, and the connection that it continues.
+    #[serde(skip)]
+    pub(crate) first_rebound: Option<(u64, String, Rebound)>,
     /// Payload bytes, retransmissions included.
     pub bytes: u64,
     /// Acknowledged bytes that the capture lacks.
@@ -187,6 +209,9 @@ pub struct CaptureTotals {
     /// to send after a timeout, as F-RTO needs, and all.
     #[serde(skip)]
     pub going_back: [u64; 3],
+    /// Those whose sender showed that it uses F-RTO.
+    #[serde(skip)]
+    pub(crate) going_back_with_frto: u64,
     /// Unneeded retransmissions of fast recovery.
     #[serde(skip)]
     pub unneeded_fast: u64,
@@ -213,6 +238,9 @@ pub struct CaptureTotals {
     pub stopped: Waits,
     /// Silences in which the receiver's window was closed.
     pub closed_window: Waits,
+    /// Waits for a window whose announcement was lost.
+    #[serde(skip)]
+    pub(crate) lost_updates: Waits,
     /// Silences in which the application of client or server had nothing to send.
     pub application: [Waits; 2],
     /// Do these and the undecided ones contain pauses of less than a second?
@@ -272,7 +300,7 @@ impl CaptureTotals {
         let at_receiver = report.vantage == Vantage::Receiver;
         let is_hidden = at_receiver && failure != Some(FailureKind::NotAccepted);
         self.at_receiver += u64::from(is_hidden && !report.retransmissions.is_empty());
-        self.translated += u64::from(!report.translations.is_empty());
+        self.add_translations(report);
         self.bytes += report.bytes.iter().sum::<u64>();
         self.add_transfer(report);
         self.missed_bytes += report.missed_bytes;
@@ -328,6 +356,7 @@ impl CaptureTotals {
                 (Wait::Network, _) => &mut self.late,
                 (Wait::Host, _) => &mut self.stopped,
                 (Wait::Window, _) => &mut self.closed_window,
+                (Wait::LostUpdate, _) => &mut self.lost_updates,
                 (Wait::Application, "client") => &mut self.application[0],
                 (Wait::Application, _) => &mut self.application[1],
                 (Wait::Unknown, _) => &mut self.undecided,
@@ -340,6 +369,7 @@ impl CaptureTotals {
         }
         self.add_closing_silence(report);
         self.add_held_segments(report);
+        self.add_never_arrived(report);
         self.add_foreign_sacks(report);
         if let Some(missing) = report.missing_direction {
             self.missing_directions += 1;
@@ -454,6 +484,17 @@ impl CaptureTotals {
         }
     }
 
+    /// Adds what translators did to a connection.
+    fn add_translations(&mut self, report: &ConnectionReport) {
+        self.translated += u64::from(!report.translations.is_empty());
+        if let Some(rebound) = &report.rebound {
+            self.rebound += 1;
+            self.first_rebound
+                .get_or_insert_with(|| (report.number, report.client.clone(), rebound.clone()));
+        }
+        self.not_passed_on += u64::from(report.not_passed_on > 0);
+    }
+
     fn add_closing_silence(&mut self, report: &ConnectionReport) {
         let Some(silence) = report.closing_silence else { return };
         self.closing.add(silence.length);
@@ -536,6 +577,7 @@ impl CaptureTotals {
             self.going_back[0] += u64::from(has_timestamps);
             self.going_back[1] += u64::from(has_new_data);
             self.going_back[2] += 1;
+            self.going_back_with_frto += u64::from(report.has_frto);
         }
         self.lost += lost;
         self.lost_openings += lost_openings;

@@ -124,6 +124,13 @@ pub(crate) struct SenderState {
     probed: bool,
     /// When the peer began to advertise a zero window; `None` if the last window was not zero.
     zero_window: Option<Instant>,
+    /// Has the sender retransmitted more since the last timeout?
+    has_retransmitted_more: bool,
+    /// Has the sender ever answered the first ACK after a timeout with new data, as F-RTO does (RFC
+    /// 5682 section 2.1)?
+    has_frto: bool,
+    /// The first and the last probe of the zero window since the last packet of the peer.
+    window_probes: Option<[Instant; 2]>,
     /// The number of retransmissions since the last packet of the peer.
     unanswered: u32,
     /// The number of keep-alive probes since then.
@@ -144,6 +151,17 @@ impl SenderState {
     /// Since when the peer has advertised a zero window; `None` if the last window was not zero.
     pub const fn zero_window(&self) -> Option<Instant> {
         self.zero_window
+    }
+
+    /// The times of the first and the last probe of the zero window that no packet of the peer has
+    /// followed.
+    pub const fn window_probes(&self) -> Option<[Instant; 2]> {
+        self.window_probes
+    }
+
+    /// Has the sender shown that it uses F-RTO?
+    pub const fn has_frto(&self) -> bool {
+        self.has_frto
     }
 
     /// The number of retransmissions since the last packet of the peer, without probes.
@@ -195,6 +213,9 @@ impl SenderState {
     pub fn on_packet_received(&mut self, segment: &Segment, at: Instant) {
         self.last_ack = Some(at);
         (self.unanswered, self.unanswered_probes) = (0, 0);
+        if self.zero_window.is_some() {
+            self.window_probes = None;
+        }
         let is_closed = segment.window == 0 && !segment.flags.any(Flags::SYN | Flags::RST);
         self.zero_window = is_closed.then(|| self.zero_window.unwrap_or(at));
     }
@@ -250,6 +271,10 @@ impl SenderState {
         if outstanding == 0 {
             self.restarted = at;
         }
+        if matches!(self.recovery, Recovery::Timeout(_)) {
+            // An ACK of new data has come since the timeout.
+            self.has_frto |= self.expired.is_none() && !self.has_retransmitted_more;
+        }
         self.recovery = match self.recovery {
             Recovery::Timeout(until) => Recovery::Frto(until, 1),
             // F-RTO sends no more before it decides. A further segment means that it found the
@@ -281,11 +306,13 @@ impl SenderState {
         match trigger {
             Trigger::Timeout(backoff) | Trigger::Syn(backoff) => {
                 self.expired = Some((segment.seq, backoff + 1));
+                self.has_retransmitted_more = false;
                 self.recovery = Recovery::Timeout(flight.max());
                 self.restarted = at;
             }
             Trigger::FastRetransmit => self.recovery = Recovery::Fast(flight.max()),
             Trigger::AfterTimeout => {
+                self.has_retransmitted_more = true;
                 if let Recovery::Frto(until, _) = self.recovery {
                     self.recovery = Recovery::Timeout(until);
                 }
@@ -293,6 +320,10 @@ impl SenderState {
             Trigger::TailLossProbe => {
                 self.probed = true;
                 self.restarted = at;
+            }
+            Trigger::ZeroWindowProbe => {
+                let first = self.window_probes.map_or(at, |[first, _]| first);
+                self.window_probes = Some([first, at]);
             }
             _ => {}
         }

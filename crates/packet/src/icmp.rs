@@ -1,11 +1,13 @@
 //! ICMP messages that a packet was too big for the next link (RFC 792, RFC 1191, RFC 4443).
 
+use std::net::IpAddr;
+
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{Icmpv6Slice, IpNumber};
 use rtolab_tcp::wire::Addresses;
 
 use crate::ip::protocol::OPTIONS;
-use crate::{IPV4_HEADER, IPV6_HEADER, Ip, Path, header_checksum_holds};
+use crate::{Ip, Path, header_checksum_holds};
 
 /// The MTUs of common links, for routers that do not report theirs (RFC 1191 section 7).
 const PLATEAUS: [u16; 10] = [32_000, 17_914, 8166, 4352, 2002, 1492, 1006, 508, 296, 68];
@@ -19,6 +21,8 @@ const ICMP_HEADER: usize = 8;
 /// The message of a router that a TCP segment was too big for its next link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketTooBig {
+    /// The router.
+    pub router: IpAddr,
     /// The path of the segment.
     pub path: Path,
     /// The sequence number of the segment.
@@ -32,48 +36,49 @@ impl PacketTooBig {
     /// Parses the IP packet `packet`. `None` if it is no such message, or damaged.
     pub fn parse(packet: &[u8]) -> Option<Self> {
         let ip = Ip::parse(packet, 0, OPTIONS).ok()?;
-        if ip.fragment.is_some() || ip.payload.len() != ip.length || !header_checksum_holds(packet)
-        {
+        if ip.payload.len() != ip.length || !header_checksum_holds(packet) {
             return None;
         }
-        let expected = match (ip.header.addresses, ip.protocol) {
-            (Addresses::V4 { .. }, IpNumber::ICMP) => {
-                let sum = Sum16BitWords::new().add_slice(ip.payload).ones_complement();
-                (sum == 0).then_some(FRAGMENTATION_NEEDED)?
+        let holds = match ip.header.addresses {
+            Addresses::V4 { .. } => {
+                Sum16BitWords::new().add_slice(ip.payload).ones_complement() == 0
             }
-            (Addresses::V6 { from, to }, IpNumber::IPV6_ICMP) => {
-                let icmp = Icmpv6Slice::from_slice(ip.payload).ok()?;
-                icmp.is_checksum_valid(from.octets(), to.octets()).then_some(PACKET_TOO_BIG)?
-            }
-            _ => return None,
+            Addresses::V6 { from, to } => Icmpv6Slice::from_slice(ip.payload)
+                .is_ok_and(|icmp| icmp.is_checksum_valid(from.octets(), to.octets())),
         };
-        let (header, quoted) = ip.payload.split_first_chunk::<ICMP_HEADER>()?;
-        let [kind, code, _, _, mtu @ ..] = *header;
-        if [kind, code] != expected {
-            return None;
-        }
-        Self::quoting(quoted, u32::from_be_bytes(mtu))
+        let (message, length) = Self::quoting(&ip).filter(|_| holds)?;
+        let plateau = || PLATEAUS.iter().find(|plateau| usize::from(**plateau) < length);
+        let mtu = if message.mtu == 0 { u32::from(*plateau()?) } else { message.mtu };
+        Some(Self { mtu, ..message })
     }
 
-    fn quoting(quoted: &[u8], mtu: u32) -> Option<Self> {
-        let segment = Ip::parse(quoted, 0, OPTIONS).ok().filter(Ip::is_tcp)?;
-        let ports = segment.ports().filter(|_| segment.fragment.is_none())?;
-        let [.., a, b, c, d] = *segment.payload.first_chunk::<8>()?;
-        let addresses = segment.header.addresses;
-        let mtu = match addresses {
-            // The upper half is unused.
-            Addresses::V4 { .. } => mtu & 0xffff,
-            Addresses::V6 { .. } => mtu,
+    /// The message in an IP packet, of which the first bytes are enough. Checksums are not
+    /// verified. `None` also if the router reports no MTU.
+    pub fn in_ip(ip: &Ip<'_>) -> Option<Self> {
+        let (message, _) = Self::quoting(ip)?;
+        (message.mtu > 0).then_some(message)
+    }
+
+    /// The message, with an MTU of 0 if the router reports none, and the length of the packet that
+    /// was too big.
+    fn quoting(ip: &Ip<'_>) -> Option<(Self, usize)> {
+        let (header, quoted) = ip.payload.split_first_chunk::<ICMP_HEADER>()?;
+        let [kind, code, _, _, high, low, upper, lower] = *header;
+        let mtu = match (ip.protocol, [kind, code]) {
+            (IpNumber::ICMP, FRAGMENTATION_NEEDED) => [0, 0, upper, lower],
+            (IpNumber::IPV6_ICMP, PACKET_TOO_BIG) => [high, low, upper, lower],
+            _ => return None,
         };
-        let length = segment.length
-            + match addresses {
-                Addresses::V4 { .. } => IPV4_HEADER,
-                Addresses::V6 { .. } => IPV6_HEADER,
-            };
-        let plateau = || PLATEAUS.iter().find(|plateau| usize::from(**plateau) < length);
-        let mtu = if mtu == 0 { u32::from(*plateau()?) } else { mtu };
+        let segment = Ip::parse(quoted, quoted.len(), OPTIONS).ok().filter(Ip::is_tcp)?;
+        if ip.fragment.is_some() || segment.fragment.is_some() {
+            return None;
+        }
+        let (addresses, ports) = (segment.header.addresses, segment.ports()?);
         let path = Path { addresses, ports };
-        Some(Self { path, seq: u32::from_be_bytes([a, b, c, d]), mtu })
+        let [.., a, b, c, d] = *segment.payload.first_chunk::<8>()?;
+        let (router, seq) = (ip.header.addresses.from(), u32::from_be_bytes([a, b, c, d]));
+        let message = Self { router, path, seq, mtu: u32::from_be_bytes(mtu) };
+        Some((message, path.ip_header() + segment.length))
     }
 }
 
@@ -136,7 +141,8 @@ mod tests {
             (v6_message(1300, &quoted(v6(), 1460)), v6()),
         ] {
             let path = Path { addresses, ports: PORTS };
-            let expected = PacketTooBig { path, seq: 0x8000_0007, mtu: 1300 };
+            let router = Ip::parse(&packet, 0, OPTIONS).unwrap().header.addresses.from();
+            let expected = PacketTooBig { router, path, seq: 0x8000_0007, mtu: 1300 };
             assert_eq!(PacketTooBig::parse(&packet), Some(expected));
             for at in ICMP_HEADER..packet.len() - 1 {
                 let _ = PacketTooBig::parse(&packet[..at]);

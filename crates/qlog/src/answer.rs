@@ -39,6 +39,7 @@ impl LogAnswer {
             without_acks(totals, connections),
             of_receiver(totals, connections),
             Some(of_losses(totals, loss)),
+            of_burst(totals),
             of_recovery(totals, connections),
             of_timeouts(totals),
             of_bytes(totals),
@@ -149,6 +150,42 @@ fn of_losses(totals: &LogTotals, loss: Option<LossRate>) -> Sentence {
         let _ = write!(basis, "; the fate of {} is unknown", totals.unknown);
     }
     Sentence::new(text, basis, &figures)
+}
+
+/// The longest burst of losses, and persistent congestion.
+fn of_burst(totals: &LogTotals) -> Option<Sentence> {
+    let mut said = Vec::new();
+    let mut basis = String::new();
+    if let Some(burst) = totals.burst {
+        let [from, to] = burst.sent;
+        let (packets, at) = (counted(burst.packets, "packet"), seconds(from));
+        let length = seconds(to - from);
+        said.push(match burst.timeouts {
+            0 | 1 => format!("{packets} in a row were lost, sent within {length} from {at} on."),
+            _ => format!(
+                "{packets} in a row were lost, all that was sent for {length} from {at} on: an \
+                 outage of the path."
+            ),
+        });
+        basis = format!("{} within that time", counted(burst.timeouts, "probe timeout"));
+    }
+    let found = totals.persistent_congestion;
+    if found > 0 {
+        let often = match found {
+            1 => "once".into(),
+            2 => "twice".into(),
+            count => format!("{count} times"),
+        };
+        said.push(format!(
+            "The sender found persistent congestion {often}, and reduced its window to the minimum \
+             (RFC 9002 section 7.6)."
+        ));
+    }
+    let figures = [
+        ("burst", json!(totals.burst.map(|burst| burst.packets))),
+        ("persistent_congestion", json!(found)),
+    ];
+    (!said.is_empty()).then(|| Sentence::new(said.join(" "), basis, &figures))
 }
 
 fn of_recovery(totals: &LogTotals, connections: &[LogReport]) -> Option<Sentence> {

@@ -103,6 +103,8 @@ pub(crate) struct Connection {
     pub has_frames: bool,
     pub has_acks: bool,
     pub losses: Vec<Loss>,
+    /// How often the sender found persistent congestion.
+    pub persistent_congestion: u64,
     pub rtt: Rtt,
     pub probes: Probes,
     pub recovery: Recovery,
@@ -173,6 +175,7 @@ impl Connection {
             }
             EventKind::Metrics(metrics) => self.on_metrics(&metrics, id, at),
             EventKind::ProbeTimeout(space) => self.on_probe_timeout(space, id, at, true),
+            EventKind::PersistentCongestion => self.persistent_congestion += 1,
             EventKind::Malformed(_) | EventKind::Other => {}
         }
     }

@@ -110,6 +110,8 @@ pub(crate) enum EventKind {
         size: u64,
     },
     Metrics(Metrics),
+    /// The sender found persistent congestion (RFC 9002 section 7.6).
+    PersistentCongestion,
     /// A probe timeout, in this space if the log says so.
     ProbeTimeout(Option<Space>),
     /// An event that matters and lacks this.
@@ -308,6 +310,9 @@ fn kind(name: &str, data: Data<'_>) -> EventKind {
                 cwnd: data.congestion_window.0,
                 pto_count: data.pto_count.0,
             })
+        }
+        "congestion_state_updated" if data.trigger.0 == "persistent_congestion" => {
+            EventKind::PersistentCongestion
         }
         "loss_timer_updated" | "timer_updated" | "loss_timer_expired"
             if data.event_type.0 == "expired" && data.timer_type.0 == "pto" =>

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod burst;
 mod connection;
 mod event;
 mod lenient;

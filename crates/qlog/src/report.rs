@@ -58,6 +58,9 @@ pub struct LogReport {
     /// The time lost to probe timeouts: from the time at which an acknowledgment was due until one
     /// arrived, in seconds.
     pub time_lost: f64,
+    /// How often the sender found persistent congestion, as the log says.
+    #[serde(skip)]
+    pub(crate) persistent_congestion: u64,
     /// Packets that were declared lost.
     pub losses: Vec<LossReport>,
     /// Probe timeouts.
@@ -190,6 +193,7 @@ pub(crate) fn report(connection: &Connection, peer: Option<&Peer<'_>>) -> LogRep
         time_in_recovery: episodes.iter().map(length).fold(0.0, |sum, one| sum + one),
         time_in_spurious_recovery: spurious.map(length).fold(0.0, |sum, one| sum + one),
         time_lost: connection.probes.rows.iter().fold(0.0, |sum, row| sum + row.time_lost),
+        persistent_congestion: connection.persistent_congestion,
         losses,
         timeouts,
         episodes,

@@ -3,6 +3,7 @@
 use rtolab_diagnose::TimeoutClass;
 use serde::Serialize;
 
+use crate::burst::Burst;
 use crate::loss_class::LossClass;
 use crate::report::LogReport;
 
@@ -75,6 +76,12 @@ pub struct LogTotals {
     pub time_in_spurious_recovery: f64,
     /// The time lost to probe timeouts, in seconds.
     pub time_lost: f64,
+    /// The longest burst of losses.
+    #[serde(skip)]
+    pub(crate) burst: Option<Burst>,
+    /// How often senders found persistent congestion.
+    #[serde(skip)]
+    pub(crate) persistent_congestion: u64,
 }
 
 impl LogTotals {
@@ -107,5 +114,9 @@ impl LogTotals {
         self.time_in_recovery += one.time_in_recovery;
         self.time_in_spurious_recovery += one.time_in_spurious_recovery;
         self.time_lost += one.time_lost;
+        let longest =
+            |burst: &Burst| self.burst.is_none_or(|before| burst.packets > before.packets);
+        self.burst = Burst::longest(one).filter(longest).or(self.burst);
+        self.persistent_congestion += one.persistent_congestion;
     }
 }

@@ -575,3 +575,43 @@ fn one_and_two_losses_are_spelled_right() {
     assert_eq!(text(&[lost(9, 0)]), one);
     assert_eq!(text(&[lost(9, 0), lost(9, 1)]), one.replace("1 packet", "2 packets"));
 }
+
+/// Of 20 packets, these many in a row are lost, with two probe timeouts meanwhile or none.
+fn outage(lost_packets: u64, has_timeouts: bool, trigger: &str) -> LogDocument {
+    let mut events: Vec<String> = (0..5).map(|number| sent(number as u32, number)).collect();
+    events.push(acked(50, 0, "[[0,4]]"));
+    let last = 4 + lost_packets;
+    events.extend((5..last - 1).map(|number| sent(100 + number as u32, number)));
+    let [one, other] = if has_timeouts { [300, 700] } else { [115, 116] };
+    if has_timeouts {
+        events.extend([expired(one), sent(one, last - 1), expired(other), sent(other, last)]);
+    } else {
+        events.extend([sent(one, last - 1), sent(other, last)]);
+    }
+    events.push(sent(1500, last + 1));
+    events.push(acked(1550, 1, &format!("[[0,4],[{},{}]]", last + 1, last + 1)));
+    events.extend((5..=last).map(|number| lost(1550, number)));
+    events.push(format!(
+        r#"{{"time":1550,"name":"recovery:congestion_state_updated","data":{{"new":"recovery","trigger":"{trigger}"}}}}"#
+    ));
+    events.push(sent(1560, last + 2));
+    events.push(acked(1610, 2, &format!("[[0,4],[{},{}]]", last + 1, last + 2)));
+    events.push(acked(3000, 3, &format!("[[0,4],[{},{}]]", last + 1, last + 2)));
+    diagnosed(&lines(&events))
+}
+
+#[test]
+fn a_burst_of_losses_and_persistent_congestion_are_named() {
+    let said = |found: &LogDocument| {
+        let texts = found.answer.sentences.iter().map(|sentence| &sentence.text[..]);
+        texts.collect::<Vec<_>>().join(" ")
+    };
+    let text = said(&outage(12, true, "persistent_congestion"));
+    let burst = "12 packets in a row were lost, all that was sent for 595 ms from 105 ms on: an";
+    assert!(text.contains(burst), "{text}");
+    assert!(text.contains("The sender found persistent congestion once, and reduced"), "{text}");
+    let text = said(&outage(12, false, "ecn"));
+    assert!(text.contains("12 packets in a row were lost, sent within 11 ms from"), "{text}");
+    assert!(!text.contains("outage") && !text.contains("persistent"), "{text}");
+    assert!(!said(&outage(9, true, "ecn")).contains("in a row"));
+}

@@ -18,6 +18,7 @@ from rtolab.cli.options import AsJson
 from rtolab.cli.terminal import (
     BAD_INPUT,
     SAYS_NO,
+    announce,
     complain,
     name_files,
     print_json,
@@ -26,6 +27,7 @@ from rtolab.cli.terminal import (
 )
 from rtolab.files import check_targets, write_text
 from rtolab.process import notice_interrupts
+from rtolab.text import counted
 
 if TYPE_CHECKING:
     from rtolab.diagnosis import Diagnosis, Limit
@@ -126,7 +128,21 @@ def diagnose(  # noqa: PLR0913  (all but the first are options)
             if "what_if" in one.document:
                 stdout().print(tables.what_if(one.document["what_if"]))
         name_files(written)
+    _name_rotated(found)
     _finish(found, unread, allowed)
+
+
+def _name_rotated(found: Sequence[Diagnosis]) -> None:
+    """Say how to join captures that continue one another."""
+    from rtolab.diagnosis.rotated import continued  # noqa: PLC0415
+
+    names, connections = continued(found)
+    if names:
+        announce(
+            f"{counted(connections, 'connection')} {'goes' if connections == 1 else 'go'} on from "
+            f"one capture to the next, and losses between them do not show: join them with "
+            f"`mergecap -a -w joined.pcapng {' '.join(names)}`"
+        )
 
 
 def _refuse_logs(found: Sequence[Diagnosis], *, annotate: Path | None, what_if: bool) -> None:

@@ -305,6 +305,7 @@ def begins(found: Diagnosis, one: Mapping[str, Any], episode: Mapping[str, Any])
 WAITS = {
     "network": "an acknowledgment by the {end} came late",
     "window": "the application of the {end} did not read: its window was closed",
+    "lost-update": "the window of the {end} had opened, and its announcement was lost",
     "host": "the host of the {end}, or the clock of the capture, stood still",
     "application": "the application of the {end} had nothing to send",
     "unknown": "no data of the {end} came",

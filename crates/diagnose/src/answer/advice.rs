@@ -210,16 +210,7 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
         report.and_then(|report| report.options).is_some_and(|options| options.timestamps);
     let goes_back = timeouts > 0 && totals.go_back_n > 2 * timeouts;
     let text = match totals.retransmissions - totals.unanswered {
-        _ if goes_back && with_new_data > 0 && with_timestamps < all => {
-            "The sender retransmitted what was only late. F-RTO or timestamps prevent that: \
-             `sysctl net.ipv4.tcp_frto=2` and `net.ipv4.tcp_timestamps=1` on the sender, if it \
-             runs Linux; `--what-if` says what they would save."
-        }
-        _ if goes_back && with_new_data > 0 => {
-            "The sender retransmitted what was only late. F-RTO prevents that: `sysctl \
-             net.ipv4.tcp_frto=2` on the sender, if it runs Linux; `--what-if` says what it would \
-             save."
-        }
+        _ if goes_back && with_new_data > 0 => frto(totals),
         _ if goes_back && with_timestamps < all => {
             "The sender retransmitted what was only late. F-RTO needs new data to prevent that, \
              and none was left; timestamps do not: `sysctl net.ipv4.tcp_timestamps=1` at both \
@@ -228,6 +219,7 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
         0 if totals.have_all_failed() || !totals.failures.is_empty() && totals.is_single() => {
             return None;
         }
+        0 if totals.never_arrived.connections + totals.lost_updates.count > 0 => return None,
         0 if totals.late.count + totals.idle_timeouts == 0 => {
             return healthy(report, basis, totals);
         }
@@ -258,6 +250,32 @@ fn settings(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option
     };
     let figures = [("unneeded", json!(totals.unneeded)), ("go_back_n", json!(totals.go_back_n))];
     Some(Sentence::new(text, basis, &figures))
+}
+
+/// What to change at senders that retransmitted what was only late, although they had new data.
+const fn frto(totals: &CaptureTotals) -> &'static str {
+    let [with_timestamps, _, all] = totals.going_back;
+    match (totals.going_back_with_frto < all, with_timestamps < all) {
+        (true, true) => {
+            "The sender retransmitted what was only late. F-RTO or timestamps prevent that, if \
+             they are off: `sysctl net.ipv4.tcp_frto=2` and `net.ipv4.tcp_timestamps=1` on the \
+             sender, if it runs Linux; `--what-if` says what they would save."
+        }
+        (true, false) => {
+            "The sender retransmitted what was only late. F-RTO prevents that, if it is off: \
+             `sysctl net.ipv4.tcp_frto=2` on the sender, if it runs Linux; `--what-if` says what \
+             it would save."
+        }
+        (false, true) => {
+            "The sender retransmitted what was only late, although it used F-RTO: it sent new data \
+             first after a timeout. Timestamps prevent that: `sysctl net.ipv4.tcp_timestamps=1` at \
+             both ends, if they run Linux; `--what-if` says what they would save."
+        }
+        (false, false) => {
+            "The sender retransmitted what was only late, although it used F-RTO and timestamps: \
+             `--what-if` says whether other settings of TCP would save time."
+        }
+    }
 }
 
 /// Did the sender retransmit data that was only late?
@@ -355,6 +373,15 @@ fn healthy(
         ),
         // The sentences about them say where to look.
         None if !totals.failures.is_empty() => return None,
+        None if totals.away_from_client > 0 => {
+            let what =
+                if totals.without_delays > 0 { "losses are" } else { "losses and delays are" };
+            format!(
+                "If it is slow, {what} not the reason as far as this capture shows: look at the \
+                 application. What is lost before it reaches this capture does not show here, such \
+                 as the first SYN of a client; a capture at the client shows it."
+            )
+        }
         None if totals.without_delays > 0 => {
             "If it is slow, losses are not the reason: look at the application, and capture at the \
              sender, which shows delays."

@@ -38,6 +38,8 @@ pub(super) fn stopped_at_end(totals: &CaptureTotals) -> Option<Sentence> {
 pub(super) fn idle_before_close(totals: &CaptureTotals) -> Option<Sentence> {
     let waits = totals.closing;
     let is_usual = totals.is_single() && totals.segments > 0 && totals.stopped_at_end.count == 0;
+    // It waited for what never arrived.
+    let is_usual = is_usual && totals.never_arrived.connections == 0;
     let idle = seconds(waits.longest);
     let text = format!("The connection was idle for {idle} before an end closed it.");
     let figures = [("seconds", json!(waits.seconds))];
@@ -46,10 +48,18 @@ pub(super) fn idle_before_close(totals: &CaptureTotals) -> Option<Sentence> {
 
 /// Connections in which no end sent data.
 pub(super) fn no_data(totals: &CaptureTotals) -> Option<Sentence> {
+    let may_be_lost = match totals.away_from_client {
+        0 => "",
+        _ => ", or it was lost before this capture",
+    };
     let reason = match (totals.is_single(), totals.stopped_at_end.count) {
         (true, 0) => ": the connection carried none, as that of a health check",
         (false, 0) => ": the connections carried none, as those of health checks",
         _ => "",
+    };
+    let reason = match reason {
+        "" => String::new(),
+        _ => format!("{reason}{may_be_lost}"),
     };
     let text = format!("No data was captured{reason}. Without data no loss or delay can show.");
     let basis = counted(totals.connections, "connection") + ", 0 data segments";

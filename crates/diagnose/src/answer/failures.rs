@@ -1,5 +1,6 @@
 //! Sentences about connections that failed: nothing answered, or a reset ended them.
 
+use rtolab_capture::PacketTooBig;
 use serde_json::json;
 
 use super::sentence::Sentence;
@@ -23,7 +24,16 @@ fn sentence(kind: FailureKind, failed: &FailedConnections, totals: &CaptureTotal
         }
         _ => meaning(kind, failed),
     };
-    let text = format!("{text} {meaning}");
+    let too_big = totals.too_big.filter(|_| kind == DataUnanswered && failed.full_size_only);
+    let text = match too_big {
+        None => format!("{text} {meaning}"),
+        Some(PacketTooBig { router, mtu, .. }) => format!(
+            "{text} The handshake got through and no full segment did. {router} says that its MTU \
+             is {mtu} (ICMP), and the sender ignores it: look at its firewall, and at those before \
+             it. Let them pass these messages, or use a smaller MTU, or `sysctl \
+             net.ipv4.tcp_mtu_probing=1` on the sender."
+        ),
+    };
     let repeats = match kind {
         SynUnanswered | SynAckUnanswered | NotAccepted | DataUnanswered => {
             format!("{}, no answer", counted(failed.repeats, "retransmission"))
@@ -31,12 +41,15 @@ fn sentence(kind: FailureKind, failed: &FailedConnections, totals: &CaptureTotal
         KeepAliveUnanswered => format!("{}, no answer", counted(failed.repeats, "probe")),
         Refused | Reset => counted(failed.count, "reset"),
     };
-    let figures = [
+    let mut figures = vec![
         ("connections", json!(failed.count)),
         ("repeats", json!(failed.repeats)),
         ("silent", json!(failed.silent)),
         ("outstanding", json!(failed.outstanding)),
     ];
+    if let Some(PacketTooBig { router, mtu, .. }) = too_big {
+        figures.extend([("router", json!(router.to_string())), ("mtu", json!(mtu))]);
+    }
     Sentence::new(text, repeats, &figures)
 }
 
@@ -149,8 +162,8 @@ const fn meaning(kind: FailureKind, failed: &FailedConnections) -> &'static str 
         }
         DataUnanswered if failed.full_size_only => {
             "The handshake got through and no full segment did. A path whose MTU is smaller than \
-             the hosts know, and that sends no ICMP message about it, looks like that: try `ping \
-             -M do -s SIZE`, a smaller MTU, or `sysctl net.ipv4.tcp_mtu_probing=1` on the sender."
+             the hosts know looks like that, if no ICMP message about it arrives: try `ping -M do \
+             -s SIZE`, a smaller MTU, or `sysctl net.ipv4.tcp_mtu_probing=1` on the sender."
         }
         DataUnanswered | KeepAliveUnanswered => {
             "The other host or the path failed, or a firewall or NAT on the path forgot the \
@@ -158,6 +171,11 @@ const fn meaning(kind: FailureKind, failed: &FailedConnections) -> &'static str 
         }
         Reset if failed.foreign_hops.is_some() => {
             "So a firewall or another device on the path probably sent it in that end's name."
+        }
+        Reset if failed.is_unknown_to_host => {
+            "The reset answers data and has no ACK field: its host did not know the connection, \
+             because it had restarted or given it up, or because a NAT on the path had given the \
+             client another port. A device on the path may have sent it, too."
         }
         Reset if failed.outstanding == 0 => {
             "Its program or system gave up, or a device on the path reset it in the other end's \

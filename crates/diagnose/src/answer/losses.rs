@@ -80,6 +80,7 @@ fn no_data_lost(totals: &CaptureTotals, words: [&str; 3], said: Sentence) -> Opt
     let has_stopped = totals.is_single() && totals.stopped_at_end.count > 0;
     let doubt = match () {
         () if totals.unexplained() > totals.unneeded || totals.is_unanswered_only() => return None,
+        () if totals.never_arrived.connections > 0 && !totals.has_paired_losses() => return None,
         () if has_stopped => None,
         () if totals.is_doubtful() && is_late => {
             Some("No loss is certain, but at times packets are delayed.")
@@ -104,7 +105,7 @@ fn no_data_lost(totals: &CaptureTotals, words: [&str; 3], said: Sentence) -> Opt
     let lose =
         if has_stopped { format!("Until then {}", loses.to_lowercase()) } else { loses.into() };
     let Some(paired) = totals.paired.as_deref().filter(|_| totals.has_paired_losses()) else {
-        let others = totals.lost_openings + totals.lost_fins;
+        let others = totals.lost_openings + totals.lost_fins + totals.lost_updates.count;
         let nothing = if others > 0 { "no data" } else { "nothing" };
         return Some(Sentence { text: format!("{lose} {nothing}{rest}"), ..said });
     };

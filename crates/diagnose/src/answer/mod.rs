@@ -10,6 +10,7 @@ mod held_segments;
 mod loss_places;
 mod losses;
 mod missing_direction;
+mod never_arrived;
 mod not_captured;
 mod round_trips;
 mod sentence;
@@ -89,7 +90,6 @@ impl CaptureAnswer {
         skipped: &SkippedPackets,
         connections: &[ConnectionReport],
     ) -> Self {
-        let totals = &summary.totals;
         if summary.packets == 0 {
             let sentences = vec![sentences::no_tcp(skipped)];
             return Self {
@@ -100,12 +100,18 @@ impl CaptureAnswer {
             };
         }
         let [with_problems, rest] = ranked(connections);
+        let has_failed = |report: &&&ConnectionReport| report.failure.is_some();
+        let mut failed = with_problems.iter().filter(has_failed);
+        let mut totals = summary.totals.clone();
+        totals.too_big = failed.find_map(|report| skipped.too_big_for(report));
+        let totals = &totals;
         let worst = with_problems.first().filter(|_| summary.connections > 1).copied();
         // What a second capture shows is not known for each connection.
         let paired = totals.paired.as_ref().filter(|_| summary.connections == 1);
         let answer = |report| {
             let mut totals = CaptureTotals::of(report);
             totals.paired = paired.cloned();
+            totals.too_big = skipped.too_big_for(report);
             ConnectionAnswer::of(report, &totals)
         };
         let mut connections: Vec<ConnectionAnswer> =
@@ -188,6 +194,7 @@ fn ranked(connections: &[ConnectionReport]) -> [Vec<&ConnectionReport>; 2] {
             || one.window_limit().is_some()
             || one.only_from.is_some()
             || one.missing_direction.is_some()
+            || one.never_arrived.is_some()
             || one.failure.is_some()
     };
     let (mut with_problems, rest): (Vec<_>, Vec<_>) = connections.iter().partition(has_problem);
@@ -209,6 +216,7 @@ fn network(totals: &CaptureTotals) -> NetworkVerdict {
             || totals.may_hide_losses()
             || totals.is_single() && totals.stopped_at_end.count > 0);
     let lost = totals.lost + totals.lost_openings + totals.lost_fins + totals.ack_lost;
+    let lost = lost + totals.never_arrived.connections + totals.lost_updates.count;
     let loses = lost > 0 && !totals.is_listen_queue_full() || totals.has_paired_losses();
     match (loses, late) {
         _ if totals.connections == 0 || totals.segments == 0 || nothing_known => {

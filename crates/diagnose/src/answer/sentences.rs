@@ -11,6 +11,7 @@ use super::held_segments;
 use super::loss_places;
 use super::losses;
 use super::missing_direction;
+use super::never_arrived;
 use super::round_trips;
 use super::sentence::{MIN_MENTIONED_LOSS_S, Sentence};
 use super::silences;
@@ -152,6 +153,7 @@ fn of_both_directions(totals: &CaptureTotals, subject: &Subject) -> Vec<Sentence
             said.extend(outage);
             said.extend(cost(totals, subject));
         }
+        said.extend(never_arrived::sentence(totals));
         said.extend(losses::loss(totals, subject.words));
         said.extend(loss_places::sentence(totals));
         said.extend(unknown(totals));
@@ -331,7 +333,8 @@ fn cost(totals: &CaptureTotals, subject: &Subject) -> Option<Sentence> {
 fn full_window(report: &ConnectionReport, totals: &CaptureTotals) -> Option<Sentence> {
     let (full, is_small) = report.window_limit()?;
     // Another sentence says it of a window that was closed for long.
-    if totals.closed_window.seconds * 2.0 >= full {
+    let closed = totals.closed_window.seconds + totals.lost_updates.seconds;
+    if closed * 2.0 >= full {
         return None;
     }
     let full_for = seconds(full);
@@ -434,6 +437,7 @@ fn elsewhere(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Vec<S
             said.push(Sentence::new(text, "no round trip seen in both directions", &[]));
         }
     }
+    said.extend(translation::rebound(totals));
     said.extend(translation::sentence(totals, report));
     said
 }

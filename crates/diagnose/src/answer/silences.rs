@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use rtolab_capture::PacketTooBig;
 use serde_json::json;
 
 use super::after_capture;
@@ -11,9 +12,9 @@ use crate::totals::CaptureTotals;
 
 /// What the sender met while nothing was acknowledged.
 pub(super) fn sentences(totals: &CaptureTotals) -> impl Iterator<Item = Sentence> {
-    let all =
-        [late_timeouts, other_timeouts, probes, repairs_by_timeout, held, late, idle_timeouts];
-    all.into_iter().filter_map(|one| one(totals))
+    let timeouts = [late_timeouts, other_timeouts, probes, repairs_by_timeout];
+    let waits = [held, late, lost_updates, idle_timeouts];
+    timeouts.into_iter().chain(waits).filter_map(|one| one(totals))
 }
 
 /// The longest outage of the path.
@@ -22,11 +23,21 @@ pub(super) fn outage(totals: &CaptureTotals) -> Option<Sentence> {
     let what = if longest.is_of_acks { "came back" } else { "got through" };
     let (length, at) = (seconds(longest.length), seconds(longest.at));
     let text = match longest.reduced {
-        Some([full, less]) => format!(
-            "Nothing {what} for {length}, from {at} into the capture on, until the sender reduced \
-             its segments from {full} to {less} bytes: the path probably discards larger packets, \
-             and no ICMP message about its MTU takes effect."
-        ),
+        Some([full, less]) => {
+            let why = match totals.too_big {
+                Some(PacketTooBig { router, mtu, .. }) => format!(
+                    "{router} says that its MTU is {mtu} (ICMP), and the sender ignored it: look \
+                     at its firewall, and at those before it."
+                ),
+                None => "the path probably discards larger packets, and no ICMP message about its \
+                         MTU takes effect."
+                    .into(),
+            };
+            format!(
+                "Nothing {what} for {length}, from {at} into the capture on, until the sender \
+                 reduced its segments from {full} to {less} bytes: {why}"
+            )
+        }
         None if longest.is_after_capture => after_capture::outage(&length, &at),
         None => format!(
             "Nothing {what} for {length}, from {at} into the capture on: an outage of the path."
@@ -190,6 +201,24 @@ fn late(totals: &CaptureTotals) -> Option<Sentence> {
     );
     let basis = format!("{} in all", seconds(late.seconds));
     let figures = [("count", json!(late.count)), ("seconds", json!(late.seconds))];
+    Some(Sentence::new(text, basis, &figures))
+}
+
+/// A closed window that opened without the sender's knowledge.
+fn lost_updates(totals: &CaptureTotals) -> Option<Sentence> {
+    let waits = totals.lost_updates;
+    if waits.count == 0 {
+        return None;
+    }
+    let most = if waits.count == 1 { "" } else { "up to " };
+    let text = format!(
+        "{} a closed window opened and its announcement was lost, with the answer to a probe: the \
+         sender waited for {most}{} more.",
+        times(waits.count),
+        seconds(waits.longest)
+    );
+    let basis = "probes without an answer, until one found the window open";
+    let figures = [("count", json!(waits.count)), ("seconds", json!(waits.seconds))];
     Some(Sentence::new(text, basis, &figures))
 }
 

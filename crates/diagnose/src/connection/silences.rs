@@ -143,7 +143,7 @@ impl Connection {
                 let is_long = self.turnarounds.of(from).is_some_and(|rtt| length >= rtt * 2);
                 is_long && !self.is_gap_at_receiver(from)
             }
-            Wait::Network | Wait::Window | Wait::Host => false,
+            Wait::Network | Wait::Window | Wait::LostUpdate | Wait::Host => false,
         };
         is_pause.then_some((length, wait))
     }
@@ -161,11 +161,23 @@ impl Connection {
         is_small && (is_probe || is_answer)
     }
 
-    /// Adds the silence of a window that was closed `since` then; `from` advertised it.
-    pub(super) fn note_closed_window(&mut self, since: Instant, until: (Instant, u64), from: End) {
-        if until.0.since(since) >= MIN_LENGTH && self.silences.len() < MAX_SILENCES {
-            self.silences.push(silence(since, until, (name(from), Wait::Window)));
-        }
+    /// Adds the silence of a window that was closed `since` then; `from` advertised it. From the
+    /// first of several probes without an answer on, the sender waited because packets were lost.
+    pub(super) fn note_closed_window(
+        &mut self,
+        (since, unanswered): (Instant, Option<Instant>),
+        (at, frame): (Instant, u64),
+        from: End,
+    ) {
+        let unanswered = unanswered.filter(|first| at.since(*first) >= MIN_LENGTH);
+        let closed_until = unanswered.unwrap_or(at);
+        let mut add = |since, until: Instant, wait| {
+            if until.since(since) >= MIN_LENGTH && self.silences.len() < MAX_SILENCES {
+                self.silences.push(silence(since, (until, frame), (name(from), wait)));
+            }
+        };
+        add(since, closed_until, Wait::Window);
+        add(closed_until, at, Wait::LostUpdate);
     }
 
     pub(super) fn retransmissions(&self) -> u64 {

@@ -34,10 +34,13 @@ impl HalfConnection {
             return false;
         }
         self.single_segments.on_new_data(self.wire_segments(segment.len));
-        let flight = self.detectors.flight();
-        self.sender_state.on_sent(frame.at, flight.size());
+        let outstanding = self.detectors.flight().size();
+        self.sender_state.on_sent(frame.at, outstanding);
         self.history.order.clear();
         if segment.len > 0 {
+            if outstanding == 0 {
+                self.episodes.on_first_sent();
+            }
             self.bytes += u64::from(segment.len);
             self.segments += u64::from(self.wire_segments(segment.len));
             self.conformance.on_sent(segment, frame, (self.detectors.flight(), self.rtt.srtt));

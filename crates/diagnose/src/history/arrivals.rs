@@ -193,6 +193,13 @@ impl Arrivals {
         }
     }
 
+    /// The bytes below the maximum that the capture lacks and that were not acknowledged; 0 if the
+    /// receiver discarded segments, which arrived.
+    pub fn lacking(&self) -> u64 {
+        let is_known = self.discarded.is_empty();
+        self.gaps.iter().filter(|_| is_known).map(|gap| gap.end.since(gap.start)).sum()
+    }
+
     /// Counts the bytes up to `ack` above all bytes seen as missed: they were acknowledged.
     pub fn missed(&mut self, ack: Seq) {
         self.missed += ack.since(self.max);

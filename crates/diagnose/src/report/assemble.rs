@@ -10,6 +10,7 @@ use rtolab_tcp::Seq;
 use rtolab_tcp::spurious::DetectorVerdict;
 
 use super::episodes;
+use super::never_arrived::NeverArrived;
 use super::not_accepted;
 use super::queue::QueueAtLosses;
 use super::rows::{
@@ -136,6 +137,10 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         client: client.to_string(),
         server: server.to_string(),
         translations: Vec::new(),
+        seen: connection.seen,
+        has_frto: direction(sender).is_some_and(|sent| sent.sender_state.has_frto()),
+        rebound: connection.rebound.clone(),
+        not_passed_on: 0,
         vantage: connection.turnarounds.vantage(sender),
         sender: name(sender),
         start: connection.began.secs_f64(),
@@ -146,6 +151,8 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         duplicated: 0,
         ecn_reductions: direction(sender).map_or(0, |sent| sent.ecn_reductions),
         missed_bytes: 0,
+        never_arrived: NeverArrived::in_connection(connection),
+        client_vantage: connection.turnarounds.vantage(End::Client),
         cut_duplicates: (0, connection.cut_at.unwrap_or_default()),
         full_window: windows::full_window(connection, sender),
         unscaled: windows::unscaled(connection, sender),
@@ -294,7 +301,8 @@ fn time_lost(report: &ConnectionReport) -> Option<f64> {
     let spans: Option<Vec<[f64; 2]>> =
         report.episodes.iter().chain(&report.probes).map(lost).collect();
     let mut spans = spans.filter(|_| !is_hidden)?;
-    let late = report.silences.iter().filter(|silence| silence.wait == Wait::Network);
+    let is_late = |wait| matches!(wait, Wait::Network | Wait::LostUpdate);
+    let late = report.silences.iter().filter(|silence| is_late(silence.wait));
     let usual = report.min_rtt.unwrap_or(0.0);
     spans.extend(late.map(|one| [one.start + usual, one.start + one.length]));
     spans.sort_by(|a, b| a[0].total_cmp(&b[0]));

@@ -8,7 +8,7 @@ use super::rows::{Cost, EpisodeReport, RetransmissionReport, TimeoutReport};
 use crate::class::TimeoutClass;
 use crate::episode::Episode;
 use crate::evidence::Necessity;
-use crate::half_connection::HalfConnection;
+use crate::half_connection::{HalfConnection, Timer};
 use crate::trigger::Trigger;
 
 /// The shortest lost time that the description mentions, in seconds.
@@ -100,7 +100,10 @@ impl Description<'_> {
     /// The stall and its length.
     fn stall(&self) -> String {
         let Episode { is_syn, received, .. } = *self.episode;
-        let times = match self.cost.timeouts {
+        // A tail loss probe is no timeout, although it looks like one until its evidence is known.
+        let is_probe = |timeout: &&TimeoutReport| timeout.timer == Timer::Probe;
+        let probes = self.timeouts.iter().filter(is_probe).count() as u32;
+        let times = match self.cost.timeouts.saturating_sub(probes).max(1) {
             1 => "once".to_string(),
             2 => "twice".to_string(),
             count => format!("{count} times"),

@@ -2,6 +2,7 @@
 
 mod assemble;
 mod episodes;
+mod never_arrived;
 mod not_accepted;
 mod queue;
 mod rows;
@@ -11,6 +12,7 @@ mod timers;
 mod windows;
 
 pub(crate) use assemble::report;
+pub(crate) use never_arrived::NeverArrived;
 pub use rows::{
     ConnectionReport, Cost, EpisodeReport, EvidenceReport, Options, RetransmissionReport,
     TimeoutReport, TimerReport, Translation,

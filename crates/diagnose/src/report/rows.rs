@@ -5,6 +5,7 @@ mod tests;
 
 use serde::Serialize;
 
+use super::never_arrived::NeverArrived;
 use super::queue::QueueAtLosses;
 use crate::capture_points::CapturePoint;
 use crate::class::TimeoutClass;
@@ -18,6 +19,7 @@ use crate::history::EvidenceKind;
 use crate::loss_place::LossPlace;
 use crate::missing_direction::MissingDirection;
 use crate::pauses::{Pauses, Waits};
+use crate::rebound::Rebound;
 use crate::rtt::RoundTrips;
 use crate::silence::{IdleTimeout, Silence};
 use crate::stack::Guess;
@@ -64,6 +66,18 @@ pub struct ConnectionReport {
     pub vantage: Vantage,
     /// The end that sends more: `client` or `server`.
     pub sender: &'static str,
+    /// The packets from client and server.
+    #[serde(skip)]
+    pub(crate) seen: [u64; 2],
+    /// Has the sender shown that it uses F-RTO?
+    #[serde(skip)]
+    pub(crate) has_frto: bool,
+    /// The connection that this one continues from another port.
+    #[serde(skip)]
+    pub(crate) rebound: Option<Rebound>,
+    /// The packets of the end without an answer that a translator did not pass on.
+    #[serde(skip)]
+    pub(crate) not_passed_on: u64,
     /// The time of its first packet, in seconds since the capture's first packet.
     pub start: f64,
     /// The time of its last packet.
@@ -82,6 +96,12 @@ pub struct ConnectionReport {
     pub ecn_reductions: u64,
     /// Acknowledged bytes that the capture lacks.
     pub missed_bytes: u64,
+    /// What one end sent and the capture never showed, if nothing acknowledged it.
+    #[serde(skip)]
+    pub(crate) never_arrived: Option<NeverArrived>,
+    /// The capture point on the path of the client's data.
+    #[serde(skip)]
+    pub(crate) client_vantage: Vantage,
     /// Duplicate ACKs whose SACK blocks the capture may have cut off, and the captured bytes of
     /// such a frame.
     #[serde(skip)]

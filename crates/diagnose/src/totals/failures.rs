@@ -31,6 +31,10 @@ pub struct FailedConnections {
     /// Is [`ConnectionFailure::arrived`](crate::ConnectionFailure::arrived) true for all of them?
     #[serde(skip)]
     pub(crate) arrived: bool,
+    /// Is [`ConnectionFailure::is_unknown_to_host`](crate::ConnectionFailure::is_unknown_to_host)
+    /// true for all of them?
+    #[serde(skip)]
+    pub(crate) is_unknown_to_host: bool,
     /// For the first of them: the hop limit of the reset and that of the end, if they differ.
     pub foreign_hops: Option<[u8; 2]>,
 }
@@ -59,6 +63,7 @@ impl CaptureTotals {
                 by: silent_end,
                 full_size_only: true,
                 arrived: true,
+                is_unknown_to_host: true,
                 foreign_hops: failure.foreign_hops,
                 ..FailedConnections::default()
             }
@@ -69,5 +74,6 @@ impl CaptureTotals {
         failed.outstanding += failure.outstanding;
         failed.full_size_only &= failure.full_size_only;
         failed.arrived &= failure.arrived;
+        failed.is_unknown_to_host &= failure.is_unknown_to_host;
     }
 }

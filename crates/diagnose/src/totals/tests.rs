@@ -39,6 +39,7 @@ fn failure(kind: FailureKind) -> ConnectionFailure {
         full_size_only: false,
         foreign_hops: None,
         arrived: false,
+        is_unknown_to_host: false,
     }
 }
 
@@ -197,11 +198,12 @@ fn silences_are_counted_by_what_was_awaited() {
             silence("client", 4.0, Wait::Application),
             silence("server", 5.0, Wait::Application),
             silence("server", 6.0, Wait::Unknown),
+            silence("server", 7.0, Wait::LostUpdate),
         ];
     });
     let [client, server] = totals.application;
-    let waits =
-        [totals.late, totals.stopped, totals.closed_window, client, server, totals.undecided];
+    let CaptureTotals { late, stopped, closed_window, undecided, lost_updates, .. } = totals;
+    let waits = [late, stopped, closed_window, client, server, undecided, lost_updates];
     for (waits, longest) in waits.into_iter().zip(1..) {
         let longest = f64::from(longest);
         assert_eq!(waits, Waits { count: 2, seconds: 2.0 * longest, longest });

@@ -9,10 +9,11 @@ use super::Relation;
 use crate::report::{ConnectionReport, Translation};
 use crate::vantage::Vantage;
 
-/// The value of a report: has it verdicts of a second capture, has it both directions, its vantage,
-/// the hop limit of the main sender's packets, and the lower number.
+/// The value of a report: has it verdicts of a second capture, has it both directions, did the
+/// connection fail on this side, its vantage, the hop limit of the main sender's packets, and the
+/// lower number. A translator that forgot a connection lets it fail on one side only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Rank(bool, bool, u8, u8, Reverse<u64>);
+pub(crate) struct Rank(bool, bool, bool, u8, u8, Reverse<u64>);
 
 impl Rank {
     pub fn of(report: &ConnectionReport, is_paired: bool, hops: u8) -> Self {
@@ -22,7 +23,9 @@ impl Rank {
             Vantage::Receiver => 1,
             Vantage::Unknown => 0,
         };
-        Self(is_paired, report.only_from.is_none(), vantage, hops, Reverse(report.number))
+        let has_both = report.only_from.is_none();
+        let has_failed = report.failure.is_some() || report.idle_timeout.is_some();
+        Self(is_paired, has_both, has_failed, vantage, hops, Reverse(report.number))
     }
 }
 
@@ -44,6 +47,8 @@ struct Group {
     others: Vec<Translation>,
     /// The packets of the others.
     packets: u64,
+    /// The most packets of client and server that one of the others has.
+    seen: [u64; 2],
 }
 
 impl Groups {
@@ -63,6 +68,7 @@ impl Groups {
                 group.open.extend(joined.open);
                 group.others.extend(joined.others);
                 group.packets += joined.packets;
+                group.note_seen(joined.seen);
                 if let Some((rank, report)) = joined.best {
                     group.add(rank, report);
                 }
@@ -131,8 +137,15 @@ impl Group {
             }
         };
         self.packets += worse.packets + worse.captured_twice;
+        self.note_seen(worse.seen);
         let ConnectionReport { number, client, server, .. } = worse;
         self.others.push(Translation { number, client, server });
+    }
+
+    fn note_seen(&mut self, others: [u64; 2]) {
+        for (most, count) in self.seen.iter_mut().zip(others) {
+            *most = (*most).max(count);
+        }
     }
 
     fn finish(mut self) -> Option<(ConnectionReport, u64)> {
@@ -142,8 +155,20 @@ impl Group {
         if count > 0 {
             report.captured_twice += self.packets;
             report.capture_points = 2;
+            report.not_passed_on = not_passed_on(&report, self.seen);
             report.translations = self.others;
         }
         Some((report, count))
     }
+}
+
+/// The packets of the end without an answer that this side has and the others lack, if these are
+/// at least its retransmissions.
+fn not_passed_on(report: &ConnectionReport, others: [u64; 2]) -> u64 {
+    let failure = report.failure.map(|failure| (failure.from, failure.unanswered() as u64));
+    let idle = report.idle_timeout.map(|end| (end.from, end.retransmissions));
+    let Some((from, retransmissions)) = failure.or(idle) else { return 0 };
+    let end = usize::from(from == "server");
+    let lacking = report.seen[end].saturating_sub(others[end]);
+    if retransmissions > 0 && lacking >= retransmissions { lacking } else { 0 }
 }

@@ -58,7 +58,7 @@ fn retransmitted_twice(block: Option<u32>, millis: u32) -> Trigger {
         Frame { number: millis.into(), at, ip_id: 0, raw_seq: millis }
     };
     let segment = |number| Segment::new(seq(number), 1000, Flags::ACK);
-    let vantage = || (Vantage::Sender, Duration::ZERO);
+    let vantage = || View::AT_SENDER;
     let ack = |acked, block: Option<u32>| {
         let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
         (ack.ack, ack.window) = (seq(acked), 60_000);
@@ -90,4 +90,31 @@ fn the_timer_expires_in_recovery_although_duplicate_acks_arrive() {
     assert_eq!(retransmitted_twice(Some(6), 5000), Trigger::Recovery);
     // The timer is not due.
     assert_eq!(retransmitted_twice(None, 100), Trigger::Recovery);
+}
+
+/// The sender answers the first ACK after a timeout with this segment, and then sends new data.
+fn has_frto(answer: u32) -> bool {
+    let mut end = HalfConnection::new(Seq::FIRST);
+    let segment = |number: u32| Segment::new(Seq::FIRST + 1000 * number, 1000, Flags::ACK);
+    let frame = |number: u64| {
+        let at = Instant::START + Duration::from_millis(number);
+        Frame { number, at, ip_id: 0, raw_seq: 0 }
+    };
+    let at_sender = || View::AT_SENDER;
+    for number in 0..5 {
+        end.on_sent(&segment(number), &frame(1), at_sender);
+    }
+    end.on_sent(&segment(0), &frame(1001), at_sender);
+    let mut ack = Segment::new(Seq::FIRST, 0, Flags::ACK);
+    (ack.ack, ack.window) = (segment(1).seq, 60_000);
+    end.on_ack(&ack, &frame(1051));
+    end.on_sent(&segment(answer), &frame(1052), at_sender);
+    end.on_sent(&segment(5), &frame(1053), at_sender);
+    end.sender_state.has_frto()
+}
+
+#[test]
+fn new_data_after_a_timeout_shows_frto() {
+    assert!(has_frto(5));
+    assert!(!has_frto(1));
 }

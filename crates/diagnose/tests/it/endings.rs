@@ -130,3 +130,101 @@ fn a_direction_that_vanishes_from_the_capture_is_no_failure() {
         assert_eq!(text.starts_with(start), is_missing, "{text}");
     }
 }
+
+/// A request that is acknowledged, and a FIN 5 s later whose acknowledgment has this sequence
+/// number.
+fn unanswered_request(from: u64, seq: u32) -> Script {
+    let mut script = Script::opened(1);
+    script.data(from, 1, 100);
+    script.server(from + RTT, Flags::ACK, (1, 101), WINDOW);
+    script.client(from + 5000, Flags::FIN | Flags::ACK, (101, 1, 0));
+    script.server(from + 5000 + RTT, Flags::ACK, (seq, 102), WINDOW);
+    script
+}
+
+#[test]
+fn sequence_numbers_show_a_reply_that_never_arrived() {
+    let document = diagnosed(vec![unanswered_request(RTT, 1 + 15 * MSS)]);
+    assert_eq!(document.answer.network, NetworkVerdict::Lossy);
+    let text = text(&document);
+    let start = "The server sent 15 kB that never arrived here, and nothing acknowledged";
+    assert!(text.starts_with(start), "{text}");
+    assert!(text.contains("None of its data arrived: the path may discard large"), "{text}");
+    for wrong in ["loses nothing", "was idle", "not the reason"] {
+        assert!(!text.contains(wrong), "{text}");
+    }
+}
+
+#[test]
+fn a_server_that_sent_no_reply_lost_none() {
+    let text = text(&diagnosed(vec![unanswered_request(RTT, 1)]));
+    assert!(!text.contains("never arrived"), "{text}");
+    assert!(text.contains("losses and delays are not the reason: look at the appl"), "{text}");
+}
+
+/// What is lost before a capture at the server, such as the first SYN, does not show there.
+#[test]
+fn only_a_capture_at_the_client_excludes_losses() {
+    let mut script = unanswered_request(1, 1);
+    for captured in &mut script.packets {
+        // The server answers at once.
+        let since = captured.packet.at.since(rtolab_capture::RUN_START);
+        let is_of_server = captured.packet.segment.ports.from == 80;
+        let earlier = rtolab_time::Duration::from_millis(if is_of_server { RTT } else { 0 });
+        captured.packet.at = rtolab_capture::RUN_START + since.saturating_sub(earlier);
+    }
+    let text = text(&diagnosed(vec![script]));
+    assert!(text.contains("not the reason as far as this capture shows"), "{text}");
+    assert!(text.contains("such as the first SYN of a client"), "{text}");
+}
+
+/// What came before the data was sent does not count.
+#[test]
+fn packets_before_unanswered_data_are_no_answers() {
+    let mut script = Script::opened(1);
+    let seq = receive(&mut script, 100, 10);
+    for at in [5000, 5300, 5900, 7100, 9500] {
+        script.client(at, Flags::ACK, (1, seq, 100));
+    }
+    let document = failed(script).1;
+    let [episode] = &document.connections[0].episodes[..] else { panic!("one episode") };
+    let start = "Nothing came back any more, with 100 bytes outstanding";
+    assert!(episode.description.starts_with(start), "{}", episode.description);
+}
+
+/// Data from another address, which a reset without or with an ACK field answers.
+fn continued(seq: u32, flags: Flags) -> String {
+    let mut before = Script::opened(1);
+    let next = before.transfer(100, 3);
+    assert_eq!(next, 1 + 3 * MSS);
+    let mut script = Script::new(2);
+    script.data(9000, seq, 100);
+    script.server(9000 + RTT, flags, (1, 0), 0);
+    text(&diagnosed(vec![before, script]))
+}
+
+#[test]
+fn a_nat_that_gives_a_connection_another_port_is_named() {
+    let text = continued(1 + 3 * MSS, Flags::RST);
+    let said = "Connection 2 continues the sequence numbers of connection 1 from 10.0.0.2:1000 \
+                instead of 10.0.0.1:1000. The client's port changed: a NAT";
+    assert!(text.contains(said), "{text}");
+    for (seq, flags) in [(2 + 3 * MSS, Flags::RST), (1 + 3 * MSS, Flags::RST | Flags::ACK)] {
+        let text = continued(seq, flags);
+        assert!(!text.contains("continues the sequence numbers"), "{text}");
+    }
+}
+
+/// A program that gives up sends an ACK field.
+#[test]
+fn a_reset_without_an_ack_field_is_not_blamed_on_a_program() {
+    for (flags, is_program) in [(Flags::RST, false), (Flags::RST | Flags::ACK, true)] {
+        let mut script = Script::opened(1);
+        let seq = script.transfer(100, 3);
+        script.data(3000, seq, 100);
+        script.server(3000 + RTT, flags, (1, seq), 0);
+        let text = text(&failed(script).1);
+        assert_eq!(text.contains("Its program or system gave up"), is_program, "{text}");
+        assert_eq!(text.contains("its host did not know the connection"), !is_program, "{text}");
+    }
+}

@@ -3,9 +3,7 @@
 
 use crate::packets::{packet, reversed};
 use rtolab_capture::{Captured, RUN_START};
-use rtolab_diagnose::{
-    Diagnosis, Document, FailureKind, NetworkVerdict, SkippedPackets, Trigger, Wait,
-};
+use rtolab_diagnose::{Diagnosis, Document, FailureKind, NetworkVerdict, SkippedPackets, Wait};
 use rtolab_tcp::wire::SackBlock;
 use rtolab_tcp::{Flags, SynOptions, Timestamps};
 use rtolab_time::Duration;
@@ -102,7 +100,7 @@ pub(crate) fn failed(script: Script) -> (Option<FailureKind>, Document) {
 }
 
 /// The times of retransmissions after this one.
-fn backoffs(first: u64) -> impl Iterator<Item = u64> {
+pub(crate) fn backoffs(first: u64) -> impl Iterator<Item = u64> {
     [0, 1000, 3000, 7000].into_iter().map(move |after| first + after)
 }
 
@@ -324,42 +322,6 @@ fn a_lost_syn_is_no_lost_data() {
     assert_eq!((totals.needed, totals.lost, totals.lost_openings), (1, 0, 1));
     let text = text(&document);
     assert!(text.starts_with("This path loses no data. The connection opened late"), "{text}");
-}
-
-/// A window that is closed from 0.3 to 7.3 s, with probes of this many bytes.
-fn closed_window(len: u32) -> Document {
-    let mut script = Script::opened(1);
-    let seq = script.transfer(100, 4);
-    script.data(270, seq, MSS);
-    let next = seq + MSS;
-    script.server(300, Flags::ACK, (1, next), 0);
-    for at in backoffs(500).take(3) {
-        let probe = if len == 0 { next - 1 } else { next };
-        script.client(at, Flags::ACK, (probe, 1, len));
-        script.server(at + RTT, Flags::ACK, (1, next), 0);
-    }
-    script.server(7300, Flags::ACK, (1, next), WINDOW);
-    for n in 0..4 {
-        let at = 7310 + u64::from(n) * RTT;
-        script.data(at, next + n * MSS, MSS);
-        script.ack(at + RTT, next + (n + 1) * MSS);
-    }
-    diagnosed(vec![script])
-}
-
-#[test]
-fn probes_do_not_interrupt_the_time_in_which_a_window_is_closed() {
-    for len in [0, 1] {
-        let document = closed_window(len);
-        let report = &document.connections[0];
-        let [silence] = &report.silences[..] else { panic!("{:?}", report.silences) };
-        assert_eq!((silence.wait, silence.end), (Wait::Window, "server"), "{len}");
-        assert!((silence.length - 7.0).abs() < 1e-6, "{len}: {silence:?}");
-        assert!(text(&document).contains("For 7.0 s the sender waited"), "{len}");
-        let probes = |one: &Trigger| *one == Trigger::ZeroWindowProbe;
-        assert!(!report.retransmissions.iter().map(|one| &one.trigger).any(probes), "{len}");
-        assert!(report.time_lost.is_some_and(|lost| lost < 0.1), "{len}: {:?}", report.time_lost);
-    }
 }
 
 #[test]

@@ -418,3 +418,36 @@ fn a_capture_of_a_router_has_each_connection_once() {
     let found: u64 = totals.retransmissions.values().flat_map(|one| one.values()).sum();
     assert_eq!((totals.connections, found), (3, 23));
 }
+
+/// The translator passes on the handshake and an answer to the first data, and then nothing more.
+fn forgotten(passes_on: bool) -> [Vec<Captured>; 2] {
+    [INSIDE, OUTSIDE].map(|side| {
+        let mut packets = vec![
+            side.packet(0, true, Flags::SYN, [0, 0, 0]),
+            side.packet(20, false, syn_ack(), [0, 1, 0]),
+            side.packet(30, true, Flags::ACK, [1, 1, 0]),
+            side.packet(32, true, Flags::ACK, [1, 1, 100]),
+            side.packet(52, false, Flags::ACK, [1, 101, 5000]),
+            side.packet(62, true, Flags::ACK, [101, 5001, 0]),
+        ];
+        if side.client == INSIDE.client || passes_on {
+            let times = [9000, 9300, 9900, 11_100, 13_500];
+            packets.extend(times.map(|at| side.packet(at, true, Flags::ACK, [101, 5001, 100])));
+        }
+        packets
+    })
+}
+
+#[test]
+fn a_translator_that_forgets_a_connection_hides_no_failure() {
+    for passes_on in [false, true] {
+        let document = diagnosed(&forgotten(passes_on));
+        let [report] = &document.connections[..] else { panic!("one connection") };
+        let failure = report.failure.expect("a failure");
+        assert_eq!((failure.kind.name(), failure.from), ("data-unanswered", "client"));
+        let texts = document.answer.sentences.iter().map(|sentence| &sentence.text[..]);
+        let text = texts.collect::<Vec<_>>().join(" ");
+        let said = text.contains("5 packets of the client came in and did not go out");
+        assert_eq!(said, !passes_on, "{text}");
+    }
+}

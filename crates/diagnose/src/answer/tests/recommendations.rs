@@ -88,6 +88,25 @@ fn a_sender_that_goes_back_n_needs_frto_or_timestamps() {
     assert!(!of(5, [1, 0, 1]).contains("F-RTO"));
 }
 
+/// F-RTO that is on already is not recommended.
+#[test]
+fn a_sender_that_used_frto_is_not_told_to_switch_it_on() {
+    let of = |with_timestamps, with_frto| {
+        advice_of(|totals| {
+            (totals.spurious, totals.timeouts, totals.go_back_n) = (1, 1, 5);
+            totals.going_back = [with_timestamps, 1, 1];
+            totals.going_back_with_frto = with_frto;
+            (totals.unneeded, totals.retransmissions, totals.stalls) = (7, 7, 1);
+        })
+    };
+    for (timestamps, advice) in [(0, "Timestamps prevent that"), (1, "whether other settings")] {
+        let said = of(timestamps, 1);
+        assert!(said.contains("although it used F-RTO") && said.contains(advice), "{said}");
+        assert!(!said.contains("tcp_frto=2"), "{said}");
+        assert!(of(timestamps, 0).contains("tcp_frto=2"));
+    }
+}
+
 /// A transfer of half a second and 100 kB has a rate.
 #[test]
 fn the_rate_is_that_outside_of_silences() {
