@@ -102,7 +102,8 @@ impl Diagnosis {
                 let capture_point = connection.on_packet(captured, at);
                 let number = connection.number;
                 if packet.segment.flags.has(Flags::RST) {
-                    self.note_rebound(&key);
+                    let rejected = Rejected::of(connection);
+                    self.rebound_search.note(rejected, &self.open);
                     return (number, capture_point);
                 }
                 if let Some(isn) = connection.isn_of(packet) {
@@ -137,17 +138,6 @@ impl Diagnosis {
     fn note_isn(&mut self, (number, isn): (u64, u32), captured: &Captured, at: Instant) {
         for (other, relation) in self.translations.on_syn((number, isn), captured, at) {
             self.groups.relate(number, other, relation);
-        }
-    }
-
-    /// Notes whether a connection that a reset ended continues another one from another port.
-    #[cold]
-    fn note_rebound(&mut self, key: &ConnectionKey) {
-        let rejected = self.open.get_mut(key).as_deref().and_then(Rejected::of);
-        let Some(rejected) = rejected else { return };
-        let rebound = self.rebound_search.find(rejected, &self.open);
-        if let Some(connection) = self.open.get_mut(key) {
-            connection.rebound = rebound;
         }
     }
 
@@ -197,6 +187,7 @@ impl Diagnosis {
     fn close(&mut self, mut connection: Box<Connection>) {
         connection.finish();
         self.translations.forget(connection.number, connection.isn);
+        connection.rebound = self.rebound_search.take(connection.number);
         let report = report::report(&connection, &self.paired_verdicts);
         if self.groups.contains(report.number) {
             let rank = self.rank(&connection, &report);

@@ -1,6 +1,7 @@
 //! Connections that a NAT gives another port: it forgot them, and takes the next packet for the
 //! first one of a new connection.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use rtolab_capture::End;
@@ -25,9 +26,11 @@ pub(crate) struct Rebound {
 }
 
 /// Finds such connections.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct ReboundSearch {
     searches: u32,
+    /// By the numbers of the connections that continue others.
+    found: BTreeMap<u64, Rebound>,
 }
 
 /// The first packet of a connection that began without a SYN and that a reset ended.
@@ -51,8 +54,21 @@ impl Rejected {
 }
 
 impl ReboundSearch {
-    /// The connection among the open ones that a rejected one continues.
-    pub fn find(&mut self, rejected: Rejected, open: &OpenConnections) -> Option<Rebound> {
+    /// Searches the open connections for the one that a rejected connection continues.
+    #[cold]
+    pub fn note(&mut self, rejected: Option<Rejected>, open: &OpenConnections) {
+        let Some(rejected) = rejected else { return };
+        if let Some(found) = self.find(rejected, open) {
+            self.found.insert(rejected.number, found);
+        }
+    }
+
+    /// The connection that the one with this number continues.
+    pub fn take(&mut self, number: u64) -> Option<Rebound> {
+        if self.found.is_empty() { None } else { self.found.remove(&number) }
+    }
+
+    fn find(&mut self, rejected: Rejected, open: &OpenConnections) -> Option<Rebound> {
         if self.searches >= MAX_SEARCHES {
             return None;
         }
