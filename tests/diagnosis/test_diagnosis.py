@@ -352,7 +352,7 @@ def test_duplicate_and_missing_packets_are_reported(made: Path) -> None:
 
 
 def test_captures_that_continue_one_another_can_be_joined(made: Path, tmp_path: Path) -> None:
-    require_tool("editcap", "wireshark-common")
+    require_tool("editcap", "tshark")
     first, second = (tmp_path / name for name in ("1.pcapng", "2.pcapng"))
     subprocess.run(["editcap", "-r", made, first, "1-60"], check=True)
     subprocess.run(["editcap", made, second, "1-60"], check=True)

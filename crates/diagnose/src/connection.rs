@@ -18,7 +18,6 @@ use crate::held_segments::{HeldSegments, MIN_DELAY};
 use crate::history::Frame;
 use crate::missing_direction::EchoedTimestamps;
 use crate::pauses::Pauses;
-use crate::rebound::Rebound;
 use crate::silence::{AfterIdle, MIN_IDLE, MIN_LENGTH, OpenSilence, Silence, Wait};
 use crate::stack::Opening;
 use crate::timers::TimerReplay;
@@ -59,8 +58,6 @@ pub(crate) struct Connection {
     pub idle_close: Option<IdleClose>,
     /// The first reset.
     pub reset: Option<Reset>,
-    /// The connection that this one continues from another port.
-    pub rebound: Option<Rebound>,
     conversation: Conversation,
     recent: [RecentPackets; 2],
     /// The number of copies that follow the first ones after at least [`MIN_APART`], or at another
@@ -104,7 +101,6 @@ impl Connection {
             close_state: CloseState::Open,
             idle_close: None,
             reset: None,
-            rebound: None,
             conversation: Conversation::from_first_packet(packet),
             recent: [RecentPackets::default(), RecentPackets::default()],
             apart: 0,

@@ -187,8 +187,8 @@ impl Diagnosis {
     fn close(&mut self, mut connection: Box<Connection>) {
         connection.finish();
         self.translations.forget(connection.number, connection.isn);
-        connection.rebound = self.rebound_search.take(connection.number);
-        let report = report::report(&connection, &self.paired_verdicts);
+        let mut report = report::report(&connection, &self.paired_verdicts);
+        report.rebound = self.rebound_search.take(connection.number);
         if self.groups.contains(report.number) {
             let rank = self.rank(&connection, &report);
             if let Some((report, others)) = self.groups.close(report, rank) {

@@ -139,7 +139,7 @@ fn empty(connection: &Connection, sender: End) -> ConnectionReport {
         translations: Vec::new(),
         seen: connection.seen,
         has_frto: direction(sender).is_some_and(|sent| sent.sender_state.has_frto()),
-        rebound: connection.rebound.clone(),
+        rebound: None,
         not_passed_on: 0,
         vantage: connection.turnarounds.vantage(sender),
         sender: name(sender),
