@@ -1,10 +1,11 @@
 """Measures the CPU time of calls of prototypes: a stage for each frame, a detector for each ACK.
 
-    python tools/prototype_cost.py
+python tools/prototype_cost.py
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from statistics import median
@@ -56,9 +57,9 @@ def cpu_time_s(run: Callable[[], object]) -> float:
 def report(name: str, calls: int, before_s: float, with_s: float) -> None:
     """Print the time of a call and its share of the run."""
     more_s = with_s - before_s
-    print(
+    sys.stdout.write(
         f"{name}: {calls} calls, {1e6 * more_s / calls:.2f} us each, "
-        f"{100 * more_s / with_s:.0f} % of {with_s:.2f} s"
+        f"{100 * more_s / with_s:.0f} % of {with_s:.2f} s\n"
     )
 
 
