@@ -130,11 +130,11 @@ fn loss(totals: &CaptureTotals, report: Option<&ConnectionReport>) -> Option<Sen
                  and for a device with a short queue."
             }
         },
-        FullLink::Unknown if totals.lost >= SOME_LOSSES => {
+        FullLink::Unknown if totals.lost >= SOME_LOSSES => &format!(
             "The capture does not show the round trips at these losses, and so not whether a queue \
-             overflowed: look at the drop and error counters of the path's devices, or capture at \
-             the sender."
-        }
+             overflowed: look at the drop and error counters of the path's devices{}.",
+            if totals.without_delays > 0 { ", or capture at the sender" } else { "" }
+        ),
         _ => {
             "These losses are too few to tell their cause: look at the drop and error counters of \
              the path's devices."
@@ -257,14 +257,15 @@ const fn frto(totals: &CaptureTotals) -> &'static str {
     let [with_timestamps, _, all] = totals.going_back;
     match (totals.going_back_with_frto < all, with_timestamps < all) {
         (true, true) => {
-            "The sender retransmitted what was only late. F-RTO or timestamps prevent that, if \
-             they are off: `sysctl net.ipv4.tcp_frto=2` and `net.ipv4.tcp_timestamps=1` on the \
-             sender, if it runs Linux; `--what-if` says what they would save."
+            "The sender retransmitted what was only late. F-RTO or timestamps prevent that. Switch \
+             them on if they are off: `sysctl net.ipv4.tcp_frto=2` and \
+             `net.ipv4.tcp_timestamps=1` on the sender, if it runs Linux; `--what-if` says what \
+             they would save."
         }
         (true, false) => {
-            "The sender retransmitted what was only late. F-RTO prevents that, if it is off: \
-             `sysctl net.ipv4.tcp_frto=2` on the sender, if it runs Linux; `--what-if` says what \
-             it would save."
+            "The sender retransmitted what was only late. F-RTO prevents that. Switch it on if it \
+             is off: `sysctl net.ipv4.tcp_frto=2` on the sender, if it runs Linux; `--what-if` \
+             says what it would save."
         }
         (false, true) => {
             "The sender retransmitted what was only late, although it used F-RTO: it sent new data \

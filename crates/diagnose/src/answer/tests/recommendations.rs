@@ -30,6 +30,9 @@ fn few_losses_do_not_tell_their_cause() {
     let of = |lost| advice_of(|totals| (totals.lost, totals.needed) = (lost, lost));
     assert!(of(9).starts_with("These losses are too few to tell their cause"));
     assert!(of(10).starts_with("The capture does not show the round trips at these losses"));
+    assert!(of(10).contains("the path's devices."), "it was captured at the sender");
+    let at_receiver = advice_of(|totals| (totals.lost, totals.without_delays) = (10, 1));
+    assert!(at_receiver.contains("the path's devices, or capture at the sender."), "{at_receiver}");
     assert!(!of(0).contains("losses are"));
 }
 
