@@ -10,16 +10,21 @@ pub(super) fn sentence(totals: &CaptureTotals) -> Option<Sentence> {
     let found = totals.never_arrived;
     let (first, number) = found.first?;
     let (from, lost) = (first.from, bytes(found.bytes));
-    let text = match totals.is_single() {
-        true => format!(
+    let sent = |place: &str, lost: &str| {
+        format!(
+            "In {place} an end sent data that never arrived here and that nothing acknowledged: it \
+             was lost before this capture, {lost}. A capture at the sender shows how."
+        )
+    };
+    let text = match found.connections {
+        _ if totals.is_single() => format!(
             "The {from} sent {lost} that never arrived here, and nothing acknowledged that data: it \
              was lost before this capture. A capture at the {from} shows how."
         ),
-        false => format!(
-            "In {}, such as number {number}, an end sent data that never arrived here and that \
-             nothing acknowledged: it was lost before this capture, {lost} in all. A capture at \
-             the sender shows how.",
-            counted(found.connections, "connection")
+        1 => sent(&format!("connection {number}"), &lost),
+        count => sent(
+            &format!("{}, such as number {number},", counted(count, "connection")),
+            &format!("{lost} in all"),
         ),
     };
     let text = match first.is_all {

@@ -29,6 +29,11 @@ impl WindowLimit {
         self.most = self.most.max(window);
     }
 
+    /// The largest window so far, that of the handshake included.
+    pub const fn most(&self) -> u32 {
+        self.most
+    }
+
     /// Does the window leave no room for a segment?
     pub const fn is_full(&self) -> bool {
         self.full.is_some()

@@ -30,7 +30,9 @@ impl NeverArrived {
             let is_known = connection.turnarounds.vantage(end) != Vantage::Sender
                 && connection.timestamps.missing_since(end).is_none();
             let is_all = sending.bytes == 0 && bytes >= u64::from(sending.mss);
-            (bytes > 0 && is_known).then_some(Self { from: name(end), bytes, is_all })
+            // Other sequence numbers, such as those of a second SYN-ACK, are no data.
+            let is_allowed = bytes <= sending.window_limit.most().into();
+            (bytes > 0 && is_known && is_allowed).then_some(Self { from: name(end), bytes, is_all })
         })
     }
 }

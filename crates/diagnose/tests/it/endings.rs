@@ -155,6 +155,13 @@ fn sequence_numbers_show_a_reply_that_never_arrived() {
     }
 }
 
+/// As if another SYN-ACK had begun elsewhere.
+#[test]
+fn numbers_beyond_the_window_are_no_reply() {
+    let text = text(&diagnosed(vec![unanswered_request(RTT, 1 + 15_000 * MSS)]));
+    assert!(!text.contains("never arrived"), "{text}");
+}
+
 #[test]
 fn a_server_that_sent_no_reply_lost_none() {
     let text = text(&diagnosed(vec![unanswered_request(RTT, 1)]));
