@@ -354,7 +354,8 @@ def test_a_sweep_without_descriptors_keeps_what_is_finished(tmp_path: Path) -> N
     out = tmp_path / "out"
     command: list[str | Path] = ["sweep", sweep, "--out", out, "--json"]
     codes = set()
-    for most in (8, 9, 10, 11, 12):
+    # With 7 nothing begins; with 8 it depends on which files two threads have open at a time.
+    for most in (7, 8, 8, 8, 9, 10):
         ended = rtolab(*command, preexec_fn=limited(resource.RLIMIT_NOFILE, most))
         codes.add(ended.code)
         # A chunk may fail, and then it is listed; so may the whole command.

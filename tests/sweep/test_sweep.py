@@ -186,7 +186,7 @@ def test_a_chunk_that_a_power_failure_has_cut_off_is_computed_again(
     whole = files(tmp_path / "out")
     damaged = next((tmp_path / "out" / "chunks").glob("*/connections.parquet"))
     os.truncate(damaged, left)
-    with pytest.raises(Error, match=rf"{damaged}: found no complete Parquet file; the "):
+    with pytest.raises(Error, match=rf"{damaged} cannot be read: it is no complete Parquet"):
         sweep.read(tmp_path / "out")
     assert run(tmp_path).computed == 1
     assert files(tmp_path / "out") == whole

@@ -255,7 +255,7 @@ def read(out: str | Path, table: str = "connections") -> pl.LazyFrame:
         raise Error(f"{out}: no chunk of the sweep is finished")
     if damaged := next((file for file in files if not _is_whole(file)), None):
         again = "the command that made the folder computes it again"
-        raise Error(f"{damaged}: found no complete Parquet file; {again}")
+        raise Error(f"{damaged} cannot be read: it is no complete Parquet file; {again}")
     return pl.scan_parquet(files, glob=False)
 
 
