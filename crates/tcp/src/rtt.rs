@@ -178,8 +178,7 @@ impl RttEstimator {
     /// Reinitialises the RTO when data transmission begins after a SYN timeout: without a sample it
     /// is not backed off, and at least 3 s, but never above its maximum (RFC 6298 section 5.7).
     /// With timestamps the handshake gives a sample in spite of the retransmission (section 3), and
-    /// the RTO follows from it. An author of the RFC has built it so in Linux
-    /// (`tcp_init_metrics`).
+    /// the RTO follows from it, as in Linux (`tcp_init_metrics`).
     pub fn restart_after_syn(&mut self) {
         if self.estimate.is_none() {
             self.backoff = 0;

@@ -75,15 +75,15 @@ fn parts(totals: &CaptureTotals, is_pair: bool) -> String {
         (between, if before > 0 { "between them" } else { "between the captures" }.into()),
         (after, format!("beyond {}", if before + between > 0 { it } else { point })),
     ];
-    let mut parts: Vec<String> = places
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, place)| format!("{count} {place}"))
-        .collect();
-    // "1 was lost before the capture point, 2 beyond it".
-    if let Some((count, place)) = parts.first().and_then(|first| first.split_once(' ')) {
-        let were = if count == "1" { "was" } else { "were" };
-        parts[0] = format!("{count} {were} lost {place}");
+    let mut parts = Vec::new();
+    for (count, place) in places.into_iter().filter(|(count, _)| *count > 0) {
+        // "1 was lost before the capture point, 2 beyond it".
+        let lost = match (parts.is_empty(), count) {
+            (true, 1) => " was lost",
+            (true, _) => " were lost",
+            _ => "",
+        };
+        parts.push(format!("{count}{lost} {place}"));
     }
     format!("Of the {} lost segments, {}.", totals.lost, parts.join(", "))
 }
